@@ -1,1 +1,66 @@
-"""."""
+"""NATS as transport between the services: subjects, roles, connections, and an embedded broker."""
+
+from grimoire.bus.connection import (
+    MIN_SERVER_VERSION,
+    Bus,
+    BusError,
+    BusLimits,
+    BusSettings,
+    Message,
+    NoOwnerError,
+    NotPermittedError,
+    OldServerError,
+    RequestTimeoutError,
+    Subscription,
+    TooLargeError,
+    UnreachableError,
+)
+from grimoire.bus.correlation import correlated, correlation_id, incoming, new_correlation_id
+from grimoire.bus.roles import BOTS, GATEWAY, MATCHMAKING, REPLAY, game_role
+from grimoire.bus.subjects import (
+    PARTITIONS,
+    SubjectError,
+    bots_subject,
+    command_subject,
+    event_subject,
+    lobby_subject,
+    owner_subject,
+    partition_commands,
+    partition_of,
+    who_subject,
+)
+
+__all__ = [
+    "BOTS",
+    "GATEWAY",
+    "MATCHMAKING",
+    "MIN_SERVER_VERSION",
+    "PARTITIONS",
+    "REPLAY",
+    "Bus",
+    "BusError",
+    "BusLimits",
+    "BusSettings",
+    "Message",
+    "NoOwnerError",
+    "NotPermittedError",
+    "OldServerError",
+    "RequestTimeoutError",
+    "SubjectError",
+    "Subscription",
+    "TooLargeError",
+    "UnreachableError",
+    "bots_subject",
+    "command_subject",
+    "correlated",
+    "correlation_id",
+    "event_subject",
+    "game_role",
+    "incoming",
+    "lobby_subject",
+    "new_correlation_id",
+    "owner_subject",
+    "partition_commands",
+    "partition_of",
+    "who_subject",
+]
