@@ -7,7 +7,19 @@ from grimoire.engine.outcome import Outcome, OutcomeKind
 from grimoire.engine.prompts import Prompt
 from grimoire.engine.rejection import Illegal
 from grimoire.engine.schema import Schema, SchemaError, Split
-from grimoire.engine.seats import ALL, CLOCK, HOST, PUBLIC, Actor, ActorKind, CommandId, MatchId, Seat, Viewer, ViewerKind
+from grimoire.engine.seats import (
+    ALL,
+    CLOCK,
+    HOST,
+    PUBLIC,
+    Actor,
+    ActorKind,
+    CommandId,
+    MatchId,
+    Seat,
+    Viewer,
+    ViewerKind,
+)
 from grimoire.engine.texts import GameTexts, MarkNote
 
 __all__ = [

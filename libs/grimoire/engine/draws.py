@@ -32,5 +32,5 @@ class Draws(Protocol):
         ...
 
     def sample(self, label: str, items: Sequence[T], k: int) -> list[T]:
-        """k different items in the order drawn."""
+        """K different items in the order drawn."""
         ...

@@ -93,9 +93,7 @@ class Viewer(msgspec.Struct, frozen=True):
 
     def may_see(self, audience: str) -> bool:
         """Whether a private part with this audience is open to this viewer before the reveal."""
-        return self.kind is ViewerKind.ALL or (
-            self.kind is ViewerKind.SEAT and audience == f"seat/{self.seat}"
-        )
+        return self.kind is ViewerKind.ALL or (self.kind is ViewerKind.SEAT and audience == f"seat/{self.seat}")
 
 
 PUBLIC = Viewer(ViewerKind.PUBLIC)

@@ -1,0 +1,179 @@
+"""Frames: what one viewer is shown of a match at one version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from google.protobuf.message import Message
+
+from grimoire.engine import GameTexts, Legal, Prompt, Viewer, ViewerKind
+from grimoire.match.referee import Referee
+from grimoire.match.state import MatchState, OpenPrompt, Phase
+from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, prompt_pb2, rules_pb2
+
+S = TypeVar("S")
+
+_MARKS = {
+    "turn": rules_pb2.MARK_KIND_TURN,
+    "phase": rules_pb2.MARK_KIND_PHASE,
+    "key_event": rules_pb2.MARK_KIND_KEY_EVENT,
+}
+
+
+def view_bytes(referee: Referee[S], state: MatchState[S], viewer: Viewer) -> bytes:
+    """The game's view message, serialised; empty before the match has started."""
+    return b"" if state.game is None else referee.game.view(state.game, viewer).SerializeToString()
+
+
+def prompts_for(referee: Referee[S], state: MatchState[S], viewer: Viewer) -> list[prompt_pb2.Prompt]:
+    """Open prompts; those of the viewer's own seat with everything it may answer."""
+    shown = []
+    for opened in state.prompts:
+        message = _prompt(opened)
+        if viewer.kind is ViewerKind.SEAT and viewer.seat == opened.prompt.seat and state.game is not None:
+            message.legal.extend(legal_entries(referee, state.game, opened.prompt))
+        shown.append(message)
+    return shown
+
+
+def legal_entries(referee: Referee[S], game_state: S, prompt: Prompt) -> list[prompt_pb2.LegalEntry]:
+    """The game's legal commands for one prompt as they travel."""
+    return [_legal_entry(referee, legal) for legal in referee.game.legal(game_state, prompt.seat, prompt)]
+
+
+def _prompt(opened: OpenPrompt) -> prompt_pb2.Prompt:
+    return prompt_pb2.Prompt(
+        prompt_id=opened.prompt_id,
+        seat=opened.prompt.seat,
+        kind=opened.prompt.kind,
+        required=opened.prompt.required,
+        deadline_class=opened.prompt.deadline_class,
+        deadline_ms=opened.deadline_ms,
+        limit_ms=opened.limit_ms,
+    )
+
+
+def _legal_entry(referee: Referee[Any], legal: Legal) -> prompt_pb2.LegalEntry:
+    return prompt_pb2.LegalEntry(
+        type=legal.type,
+        payload=referee.schema.command(legal.type, legal.fixed).SerializeToString(),
+        fixed=[prompt_pb2.FixedField(name=n, ref=f"{n}:{v}") for n, v in legal.fixed],
+        slots=legal.slots,
+        flags=legal.flags,
+        label=prompt_pb2.Label(
+            key=legal.label or legal.type,
+            arguments=[envelope_pb2.Argument(name=n, value=str(v)) for n, v in legal.fixed],
+        ),
+    )
+
+
+def head(referee: Referee[S], state: MatchState[S]) -> frame_pb2.MatchHead:
+    """What everybody may know of a match."""
+    message = frame_pb2.MatchHead(
+        match_id=state.match_id,
+        game=referee.game.id,
+        version=state.version,
+        hash=state.hash,
+        status=state.phase.value,  # type: ignore[arg-type]
+        revealed=state.revealed,
+        created=match_pb2.MatchCreated.FromString(state.created),
+        created_ms=state.created_ms,
+        updated_ms=state.time_ms,
+    )
+    if state.phase is Phase.CLOSED:
+        message.closed.CopyFrom(match_pb2.MatchClosed.FromString(state.closed))
+    return message
+
+
+def snapshot(referee: Referee[S], state: MatchState[S], viewer: Viewer, now_ms: int) -> frame_pb2.Snapshot:
+    """Everything a screen needs. The caller has checked that this viewer may look (ALL only after the reveal)."""
+    if viewer.kind is ViewerKind.ALL and not state.revealed:
+        raise PermissionError("everything is shown only after the reveal")
+    return frame_pb2.Snapshot(
+        head=head(referee, state),
+        view=view_bytes(referee, state, viewer),
+        prompts=prompts_for(referee, state, viewer),
+        server_time_ms=now_ms,
+        viewer=viewer_message(viewer),
+    )
+
+
+def viewer_message(viewer: Viewer) -> frame_pb2.Viewer:
+    """A viewer as it travels."""
+    return frame_pb2.Viewer(
+        kind=viewer.kind.value,  # type: ignore[arg-type]
+        seat=viewer.seat if viewer.kind is ViewerKind.SEAT else 0,
+    )
+
+
+def viewer_of(message: frame_pb2.Viewer) -> Viewer:
+    """Reads a viewer; a missing kind is refused, never widened.
+
+    Raises:
+        ValueError: if no kind is given.
+    """
+    if message.kind == frame_pb2.VIEWER_KIND_UNSPECIFIED:
+        raise ValueError("a viewer must be named: a seat, public, or all")
+    if message.kind == frame_pb2.VIEWER_KIND_SEAT:
+        return Viewer.of_seat(message.seat)
+    return Viewer(ViewerKind(message.kind))
+
+
+class FrameFold(Generic[S]):
+    """Folds whole entries one after the other into replay frames for one viewer, as it was then.
+
+    Args:
+        referee: of the match's game.
+        viewer: who looks. ALL only for revealed logs (the caller checks).
+        texts: for timeline marks.
+    """
+
+    def __init__(self, referee: Referee[S], viewer: Viewer, texts: GameTexts | None = None) -> None:
+        self.state: MatchState[S] | None = None
+        self._referee = referee
+        self._viewer = viewer
+        self._texts = texts
+
+    def advance(self, header: bytes, public: bytes, parts: Mapping[str, bytes], hash_: bytes) -> None:
+        """Folds one entry without making a frame of it."""
+        self.state = self._referee.fold(self.state, header, public, parts, hash_)
+
+    def frame(self, header: bytes, public: bytes, parts: Mapping[str, bytes], hash_: bytes) -> rules_pb2.ReplayFrame:
+        """Folds one entry and shows the viewer's screen after it."""
+        self.advance(header, public, parts, hash_)
+        state = self.state
+        if state is None:
+            raise AssertionError("an entry was just folded")
+        head_message = match_pb2.EntryHeader.FromString(header)
+        seen = {a: body for a, body in parts.items() if a != "command" and self._viewer.may_see(a)}
+        events = self._referee.schema.merge(public, seen)
+        code = self._referee.schema.code
+        return rules_pb2.ReplayFrame(
+            version=state.version,
+            view=view_bytes(self._referee, state, self._viewer),
+            prompts=prompts_for(self._referee, state, self._viewer),
+            events=[match_pb2.Event(type=code(e), body=e.SerializeToString()) for e in events],
+            server_time_ms=head_message.server_time_ms,
+            actor=head_message.actor,
+            seat=head_message.seat,
+            hash=hash_,
+            marks=list(self._marks(state.version, events)),
+        )
+
+    def _marks(self, version: int, events: list[Message]) -> list[rules_pb2.Mark]:
+        marks = []
+        for event in events:
+            if isinstance(event, match_pb2.MatchStarted):
+                marks.append(_mark(version, rules_pb2.MARK_KIND_START, "match_started"))
+            elif isinstance(event, match_pb2.MatchClosed | match_pb2.MatchVoided):
+                marks.append(_mark(version, rules_pb2.MARK_KIND_END, self._referee.schema.code(event)))
+            elif self._texts is not None and (note := self._texts.mark(event)) is not None:
+                mark = _mark(version, _MARKS[note.kind], note.label)
+                mark.label.arguments.extend(envelope_pb2.Argument(name=n, value=v) for n, v in note.arguments)
+                marks.append(mark)
+        return marks
+
+
+def _mark(version: int, kind: rules_pb2.MarkKind.ValueType, key: str) -> rules_pb2.Mark:
+    return rules_pb2.Mark(version=version, kind=kind, label=prompt_pb2.Label(key=key))

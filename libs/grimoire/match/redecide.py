@@ -1,0 +1,150 @@
+"""Check 8 of the audit: the game's own walk. Every command of a revealed log is judged anew with the joint seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from google.protobuf.message import DecodeError, Message
+
+from grimoire.engine import CLOCK, HOST, Actor, Game, SchemaError
+from grimoire.fairness.secret import Secret
+from grimoire.match.entry import Entry
+from grimoire.match.parsed import Parsed
+from grimoire.match.referee import Referee
+from grimoire.match.state import MatchState
+from grimoire.v1 import audit_pb2, frame_pb2, match_pb2
+
+NAME = "Rules walk"
+
+
+class _LieError(Exception):
+    """The first entry that the rules do not confirm."""
+
+    def __init__(self, version: int, detail: str) -> None:
+        super().__init__(detail)
+        self.version = version
+        self.detail = detail
+
+
+def redecide(game: Game[Any], entries: Iterable[frame_pb2.ViewerEntry]) -> audit_pb2.AuditCheck:
+    """Refolds a revealed log and re-decides each of its commands; events and draws are compared field by field.
+
+    Args:
+        game: the rules; a log of another rules version is not judged.
+        entries: whole, from version 1 to the reveal.
+
+    Returns:
+        Check 8: passed, failed at the first version that lies, or not checked (with the reason).
+    """
+    log = list(entries)
+    try:
+        created = _created(log)
+        if (created.rules_version, created.rules_digest) != (game.rules_version, game.rules_digest):
+            return _check(
+                audit_pb2.CHECK_STATUS_NOT_CHECKED,
+                f"8 not re-decided: rules version {created.rules_version} of {created.game} not installed",
+            )
+        seed = _seed(log)
+        forced = created.mode == match_pb2.MATCH_MODE_ANALYSIS
+        referee = Referee(game, lambda *_: seed, host_key_id=created.host_key_id)
+        state: MatchState[Any] | None = None
+        for entry in log:
+            state = _walk(referee, state, entry, forced)
+        if state is None or not state.revealed:
+            raise _LieError(len(log), "the log does not reach its reveal")
+    except _LieError as lie:
+        return _check(audit_pb2.CHECK_STATUS_FAILED, lie.detail, lie.version)
+    return _check(
+        audit_pb2.CHECK_STATUS_PASSED,
+        f"all {len(log)} entries were judged again with the revealed seed and came out the same",
+    )
+
+
+def _walk(
+    referee: Referee[Any], state: MatchState[Any] | None, entry: frame_pb2.ViewerEntry, forced: bool
+) -> MatchState[Any]:
+    version = 1 if state is None else state.version + 1
+    parts = {p.audience: p.body for p in entry.parts}
+    try:
+        head = match_pb2.EntryHeader.FromString(entry.header)
+        record = match_pb2.CommandRecord.FromString(parts["command"])
+        events = referee.schema.merge(entry.public, {a: b for a, b in parts.items() if a != "command"})
+        message = referee.schema.commands[record.type].FromString(record.payload)
+    except (KeyError, DecodeError, SchemaError) as error:
+        raise _LieError(version, f"entry {version} cannot be read by these rules") from error
+    prompt_id = record.prompt_id if record.HasField("prompt_id") else None
+    parsed = Parsed(head.command_id, record.type, message, record.payload, prompt_id, record.occupant_id)
+    judge = _forced_referee(referee, record) if forced else referee
+    again = _judge(judge, state, head, record, parsed, events)
+    if not isinstance(again, Entry):
+        raise _LieError(version, f"the rules refuse this command: {again.code} {again.rule}".rstrip())
+    if list(again.events) != events:
+        raise _LieError(
+            version, f"the rules give other events than the log: {_difference(referee, again.events, events)}"
+        )
+    if list(again.draws) != list(record.draws):
+        raise _LieError(version, "the rules draw otherwise than the log records")
+    return referee.fold(state, entry.header, entry.public, parts, entry.hash)
+
+
+def _judge(
+    referee: Referee[Any],
+    state: MatchState[Any] | None,
+    head: match_pb2.EntryHeader,
+    record: match_pb2.CommandRecord,
+    parsed: Parsed,
+    events: list[Message],
+) -> Entry | Any:
+    if state is None:
+        return referee.create(head.match_id, parsed, head.server_time_ms)
+    given_back = [(e.prompt_id, e.by_ms) for e in events if isinstance(e, match_pb2.ClockExtended)]
+    return referee.judge(state, _actor(record), parsed, head.server_time_ms, given_back)
+
+
+def _actor(record: match_pb2.CommandRecord) -> Actor:
+    if record.actor == match_pb2.ACTOR_KIND_SEAT:
+        return Actor.of_seat(record.seat)
+    return CLOCK if record.actor == match_pb2.ACTOR_KIND_CLOCK else HOST
+
+
+def _forced_referee(referee: Referee[Any], record: match_pb2.CommandRecord) -> Referee[Any]:
+    """Analysis matches may force draws: the recorded results are what was asked for."""
+    forced: dict[str, list[int]] = {}
+    for draw in record.draws:
+        forced.setdefault(draw.label, []).extend(draw.results)
+    return referee.with_forced(forced)
+
+
+def _created(log: list[frame_pb2.ViewerEntry]) -> match_pb2.MatchCreated:
+    try:
+        first = match_pb2.Events.FromString(log[0].public).events[0]
+        if first.type != "match_created":
+            raise _LieError(1, "the log does not begin with match_created")
+        return match_pb2.MatchCreated.FromString(first.body)
+    except (IndexError, DecodeError) as error:
+        raise _LieError(1, "the log has no readable first entry") from error
+
+
+def _seed(log: list[frame_pb2.ViewerEntry]) -> Secret:
+    try:
+        for event in match_pb2.Events.FromString(log[-1].public).events:
+            if event.type == "fairness_revealed":
+                return Secret(match_pb2.FairnessRevealed.FromString(event.body).server_seed)
+    except DecodeError:
+        pass
+    raise _LieError(len(log), "the log does not end with its reveal")
+
+
+def _difference(referee: Referee[Any], again: tuple[Message, ...], logged: list[Message]) -> str:
+    """Names the first event that differs; the log is revealed, so nothing here is secret."""
+    for index, (a, b) in enumerate(zip(again, logged, strict=False)):
+        if a != b:
+            return (
+                f"event {index} is {referee.schema.code(b)}, judged anew {referee.schema.code(a)} with other contents"
+            )
+    return f"{len(logged)} events logged, {len(again)} judged anew"
+
+
+def _check(status: audit_pb2.CheckStatus.ValueType, detail: str, version: int = 0) -> audit_pb2.AuditCheck:
+    return audit_pb2.AuditCheck(number=8, name=NAME, status=status, detail=detail, version=version)
