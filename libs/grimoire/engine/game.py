@@ -68,7 +68,7 @@ class Start(msgspec.Struct, Generic[S], frozen=True):
 
 
 class Decision(msgspec.Struct, Generic[S], frozen=True):
-    """An accepted command: its events in order, and the state after them (`state == fold(events)`, proved by the battery)."""
+    """An accepted command: its events in order, and the state after them (`state == fold(events)`)."""
 
     events: tuple[Message, ...]
     state: S
@@ -78,8 +78,8 @@ class Game(Protocol[S]):
     """One game's rules. Implementations hold no mutable state: all functions are pure.
 
     Platform matters are not a game's business: handshake, prompt numbers, deadlines, duplicate commands, the void, the
-    reveal and the chain belong to `grimoire.match`. Of the platform's commands a game judges two: `Resign` (from a seat)
-    and `Expire` (from the clock).
+    reveal and the chain belong to `grimoire.match`. Of the platform's commands a game judges two: `Resign` (from a
+    seat) and `Expire` (from the clock).
     """
 
     id: str
@@ -125,7 +125,7 @@ class Game(Protocol[S]):
         ...
 
     def evolve(self, state: S, event: Message) -> S:
-        """The only place where state changes: no rules, no randomness, no catalogue; never fails on the game's own events."""
+        """The only place where state changes: no rules, no randomness, no catalogue; never fails on own events."""
         ...
 
     def prompts(self, state: S) -> tuple[Prompt, ...]:
@@ -133,7 +133,7 @@ class Game(Protocol[S]):
         ...
 
     def legal(self, state: S, seat: Seat, prompt: Prompt) -> tuple[Legal, ...]:
-        """Exactly the commands that `decide` would accept from this seat for this prompt (bounded descriptions allowed)."""
+        """Exactly the commands that `decide` would accept from this seat for this prompt, or families of them."""
         ...
 
     def view(self, state: S, viewer: Viewer) -> Message:
