@@ -1,0 +1,460 @@
+"""The store on SQLite: one writer thread, a few read-only readers, write-ahead log, every commit on disk."""
+
+# ruff: noqa: D102 -- the interface says what each method does
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ParamSpec, Self, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, Select, create_engine, event
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.pool import NullPool, QueuePool
+
+from grimoire.eventstore import statements
+from grimoire.eventstore.api import (
+    Claim,
+    Conflict,
+    Deadline,
+    EventStore,
+    Head,
+    NewEntry,
+    Owner,
+    StoredEntry,
+    StoreError,
+    TailPage,
+    Unavailable,
+)
+from grimoire.eventstore.group import Facts, Run, faults_of, runs_of
+from grimoire.eventstore.ownership import Standing, claimed, silence
+from grimoire.eventstore.partitions import partition_of
+from grimoire.eventstore.schema import migrate, require_head, revision_of
+
+__all__ = ["SqliteStore"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_READERS = 4
+_LAST = 2**63 - 1
+_BUSY_S = 5.0
+
+_NEW_HEAD = """
+INSERT INTO match_head (partition, match_id, game, version, hash, epoch, status, next_deadline_ms, rules_version,
+created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+_MOVE_HEAD = """
+UPDATE match_head SET version = ?, hash = ?, epoch = ?, status = ?, next_deadline_ms = ?, updated_ms = ?
+WHERE partition = ? AND match_id = ? AND game = ? AND version = ? AND epoch <= ?
+"""
+_ENTRY = """
+INSERT INTO entries (partition, match_id, version, command_id, server_time_ms, header, public, digests, hash)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_HIDDEN = "INSERT INTO hidden (partition, match_id, version, parts) VALUES (?, ?, ?, ?)"
+_OWNER = "SELECT instance, epoch, heartbeat_ms FROM partition_owner WHERE game = ? AND partition = ?"
+_TAKE = """
+INSERT INTO partition_owner (game, partition, instance, address, epoch, heartbeat_ms) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (game, partition) DO UPDATE SET instance = excluded.instance, address = excluded.address,
+epoch = excluded.epoch, heartbeat_ms = max(heartbeat_ms, excluded.heartbeat_ms)
+"""
+_BEAT = "UPDATE partition_owner SET heartbeat_ms = max(heartbeat_ms, ?) WHERE game = ? AND partition = ?"
+_RELEASE = """
+UPDATE partition_owner SET instance = NULL, heartbeat_ms = max(heartbeat_ms, ?) WHERE game = ? AND partition = ?
+"""
+_DOWN = "INSERT INTO downtime (game, partition, from_ms, to_ms) VALUES (?, ?, ?, ?)"
+_NEWEST = "SELECT coalesce(max(position), 0) FROM entries"
+_TAIL = """
+SELECT e.match_id, e.version, e.command_id, e.server_time_ms, e.header, e.public, e.digests, e.hash, NULL, e.position
+FROM entries AS e JOIN match_head AS h ON h.partition = e.partition AND h.match_id = e.match_id
+WHERE e.position > ? AND e.position <= ? AND h.game = ? ORDER BY e.position LIMIT ?
+"""
+
+
+class _FenceError(Exception):
+    """A fence did not let a group pass; rolls its transaction back."""
+
+
+class SqliteStore(EventStore):
+    """An `EventStore` in one SQLite file. Made by `SqliteStore.open` or `grimoire.eventstore.open_store`."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._path = path
+        self._read_only = read_only
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="eventstore-writer")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="eventstore-reader")
+        self._reading: Engine = _engine(path, read_only=True)
+        self._writing: Engine = _engine(path, read_only=False)
+        self._connection: Connection | None = None
+
+    @classmethod
+    async def open(cls, path: Path, *, read_only: bool = False) -> Self:
+        """Opens a file, and creates it or brings its schema up to date where needed.
+
+        Args:
+            path: the file; folders on the way are made; a new file is for its owner's eyes only.
+            read_only: never write, neither create nor migrate.
+        """
+        store = cls(path, read_only=read_only)
+        try:
+            if read_only:
+                require_head(await store._read(revision_of))
+            else:
+                await store._in_writer(store._prepare)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """Waits for what is being written and lets go of the file."""
+        await asyncio.to_thread(self._shut)
+
+    async def append(self, entries: Sequence[NewEntry]) -> None:
+        if entries:
+            await self._in_writer(self._append, runs_of(entries))
+
+    async def read(
+        self, match_id: str, first: int = 1, last: int | None = None, parts: bool = False
+    ) -> list[StoredEntry]:
+        bounds = {"first": first, "last": _LAST if last is None else last}
+        where = {"partition": partition_of(match_id), "match_id": match_id, **bounds}
+        rows = await self._select(statements.READ_WITH_PARTS if parts else statements.READ, where)
+        return [StoredEntry(*row) for row in rows]
+
+    async def by_command(self, match_id: str, command_id: bytes) -> StoredEntry | None:
+        where = {"partition": partition_of(match_id), "match_id": match_id, "command_id": command_id}
+        rows = await self._select(statements.BY_COMMAND, where)
+        return StoredEntry(*rows[0]) if rows else None
+
+    async def head(self, match_id: str) -> Head | None:
+        rows = await self._select(statements.HEAD_OF, {"partition": partition_of(match_id), "match_id": match_id})
+        return Head(*rows[0]) if rows else None
+
+    async def heads(
+        self,
+        game: str,
+        *,
+        partitions: Collection[int] | None = None,
+        statuses: Collection[int] | None = None,
+        limit: int = 100,
+        after: str | None = None,
+    ) -> list[Head]:
+        rows = await self._select(statements.heads(game, partitions, statuses, limit, after), {})
+        return [Head(*row) for row in rows]
+
+    async def deadlines(self, game: str, partitions: Collection[int], before_ms: int | None = None) -> list[Deadline]:
+        rows = await self._select(statements.deadlines(game, partitions, before_ms), {})
+        return [Deadline(*row) for row in rows]
+
+    async def tail(self, game: str, cursor: str | None = None, limit: int = 1000) -> TailPage:
+        return await self._read(_tail, game, _position(cursor), limit)
+
+    async def claim_many(
+        self,
+        game: str,
+        partitions: Collection[int],
+        instance: str,
+        address: str,
+        now_ms: int,
+        stale_after_ms: int,
+    ) -> dict[int, Claim]:
+        return await self._in_writer(self._claim, game, partitions, instance, address, now_ms, stale_after_ms)
+
+    async def heartbeat(
+        self,
+        game: str,
+        instance: str,
+        partitions: Collection[int],
+        now_ms: int,
+        stale_after_ms: int | None = None,
+    ) -> set[int]:
+        return await self._in_writer(self._heartbeat, game, instance, partitions, now_ms, stale_after_ms)
+
+    async def release(self, game: str, instance: str, partitions: Collection[int], now_ms: int) -> set[int]:
+        return await self._in_writer(self._release, game, instance, partitions, now_ms)
+
+    async def owners(self, game: str) -> list[Owner]:
+        return [Owner(*row) for row in await self._select(statements.OWNERS, {"game": game})]
+
+    async def downtime(self, game: str, partition: int, since_ms: int = 0) -> list[tuple[int, int]]:
+        where = {"game": game, "partition": partition, "since_ms": since_ms}
+        return [(row[0], row[1]) for row in await self._select(statements.DOWNTIME, where)]
+
+    # ---- threads -----------------------------------------------------------------------------------------------
+
+    async def _in_writer(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        if self._read_only:
+            raise StoreError("this store was opened for reading only")
+        call = functools.partial(_translated, work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._writer, call)
+
+    async def _read(self, work: Callable[..., _T], *args: object) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._readers, functools.partial(_translated, self._with_reader, work, *args)
+        )
+
+    def _with_reader(self, work: Callable[..., _T], *args: object) -> _T:
+        with self._reading.connect() as connection:
+            return work(connection, *args)
+
+    async def _select(self, statement: Select[tuple[object, ...]], where: dict[str, object]) -> Sequence[Sequence[Any]]:
+        return await self._read(lambda connection: connection.execute(statement, where).all())
+
+    def _shut(self) -> None:
+        self._writer.shutdown()
+        self._readers.shutdown()
+        if self._connection is not None:
+            self._connection.close()
+        self._writing.dispose()
+        self._reading.dispose()
+
+    # ---- in the writer thread ----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        if self._connection is None:
+            self._connection = self._writing.connect().execution_options(preserve_rowcount=True)
+        with self._connection.begin():
+            yield self._connection
+
+    def _prepare(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        # The file holds cards that nobody may see yet; SQLite gives its -wal and -shm files the same mode.
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        _switch_to_wal(self._path)
+        with self._transaction() as connection:
+            migrate(connection)
+
+    def _append(self, runs: list[Run]) -> None:
+        try:
+            with self._transaction() as connection:
+                if not _write(connection, runs):
+                    raise _FenceError
+            return
+        except (_FenceError, IntegrityError):
+            pass
+        # Looked at once the group is rolled back, so that its own rows are not mistaken for earlier ones.
+        with self._transaction() as connection:
+            raise Conflict(faults_of(runs, _facts(connection, runs)))
+
+    def _claim(
+        self, game: str, partitions: Collection[int], instance: str, address: str, now_ms: int, stale_after_ms: int
+    ) -> dict[int, Claim]:
+        claims: dict[int, Claim] = {}
+        with self._transaction() as connection:
+            for partition in sorted(set(partitions)):
+                claim = claimed(_standing(connection, game, partition), instance, now_ms, stale_after_ms)
+                if claim is None:
+                    continue
+                claims[partition] = claim
+                connection.exec_driver_sql(_TAKE, (game, partition, instance, address, claim.epoch, now_ms))
+                if claim.down_from_ms is not None:
+                    connection.exec_driver_sql(_DOWN, (game, partition, claim.down_from_ms, claim.down_to_ms))
+        return claims
+
+    def _heartbeat(
+        self, game: str, instance: str, partitions: Collection[int], now_ms: int, stale_after_ms: int | None
+    ) -> set[int]:
+        with self._transaction() as connection:
+            ours = _held(connection, game, instance, partitions)
+            for partition, standing in ours.items():
+                gap = None if stale_after_ms is None else silence(standing, now_ms, stale_after_ms)
+                if gap is not None:
+                    connection.exec_driver_sql(_DOWN, (game, partition, *gap))
+                connection.exec_driver_sql(_BEAT, (now_ms, game, partition))
+        return set(ours)
+
+    def _release(self, game: str, instance: str, partitions: Collection[int], now_ms: int) -> set[int]:
+        with self._transaction() as connection:
+            ours = _held(connection, game, instance, partitions)
+            for partition in ours:
+                connection.exec_driver_sql(_RELEASE, (now_ms, game, partition))
+        return set(ours)
+
+
+def _write(connection: Connection, runs: list[Run]) -> bool:
+    """Checks the owners, moves the heads and writes the entries; False if a fence did not let it pass."""
+    for game, partition, epoch in {(run.game, run.partition, run.epoch) for run in runs if run.epoch}:
+        standing = _standing(connection, game, partition)
+        if standing is None or standing.instance is None or standing.epoch != epoch:
+            return False
+    born = [_new_head(run) for run in runs if run.first == 1]
+    moved = [_moved_head(run) for run in runs if run.first != 1]
+    passed = connection.exec_driver_sql(_NEW_HEAD, born).rowcount if born else 0
+    passed += connection.exec_driver_sql(_MOVE_HEAD, moved).rowcount if moved else 0
+    if passed != len(runs):
+        return False
+    connection.exec_driver_sql(_ENTRY, [_entry_row(run.partition, entry) for run in runs for entry in run.entries])
+    secrets = [
+        (run.partition, entry.match_id, entry.version, entry.parts)
+        for run in runs
+        for entry in run.entries
+        if entry.parts
+    ]
+    if secrets:
+        connection.exec_driver_sql(_HIDDEN, secrets)
+    return True
+
+
+def _new_head(run: Run) -> tuple[object, ...]:
+    last = run.last
+    return (
+        run.partition,
+        run.match_id,
+        run.game,
+        last.version,
+        last.hash,
+        last.epoch,
+        last.status,
+        last.next_deadline_ms,
+        run.entries[0].rules_version,
+        run.entries[0].server_time_ms,
+        last.server_time_ms,
+    )
+
+
+def _moved_head(run: Run) -> tuple[object, ...]:
+    last = run.last
+    new = (last.version, last.hash, last.epoch, last.status, last.next_deadline_ms, last.server_time_ms)
+    return (*new, run.partition, run.match_id, run.game, run.first - 1, last.epoch)
+
+
+def _entry_row(partition: int, entry: NewEntry) -> tuple[object, ...]:
+    return (
+        partition,
+        entry.match_id,
+        entry.version,
+        entry.command_id,
+        entry.server_time_ms,
+        entry.header,
+        entry.public,
+        entry.digests,
+        entry.hash,
+    )
+
+
+def _standing(connection: Connection, game: str, partition: int) -> Standing | None:
+    row = connection.exec_driver_sql(_OWNER, (game, partition)).one_or_none()
+    return None if row is None else Standing(*row)
+
+
+def _held(connection: Connection, game: str, instance: str, partitions: Collection[int]) -> dict[int, Standing]:
+    standings = ((partition, _standing(connection, game, partition)) for partition in sorted(set(partitions)))
+    return {partition: found for partition, found in standings if found is not None and found.instance == instance}
+
+
+def _facts(connection: Connection, runs: list[Run]) -> Facts:
+    owners: dict[tuple[str, int], int] = {}
+    heads: dict[str, tuple[int, int]] = {}
+    commands: set[tuple[str, bytes]] = set()
+    for run in runs:
+        standing = _standing(connection, run.game, run.partition)
+        if standing is not None and standing.instance is not None:
+            owners[run.game, run.partition] = standing.epoch
+        where = {"partition": run.partition, "match_id": run.match_id}
+        head = connection.execute(statements.HEAD_OF, where).one_or_none()
+        if head is not None:
+            heads[run.match_id] = (head.version, head.epoch)
+        for entry in run.entries:
+            if connection.execute(statements.BY_COMMAND, {**where, "command_id": entry.command_id}).first():
+                commands.add((run.match_id, entry.command_id))
+    return Facts(owners, heads, commands)
+
+
+def _tail(connection: Connection, game: str, after: int, limit: int) -> TailPage:
+    newest = connection.exec_driver_sql(_NEWEST).scalar_one()
+    rows = connection.exec_driver_sql(_TAIL, (after, newest, game, limit)).all()
+    reached = rows[-1][-1] if len(rows) == limit else newest
+    return TailPage([StoredEntry(*row[:-1]) for row in rows], f"s{reached}")
+
+
+def _position(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if cursor[:1] != "s" or not cursor[1:].isdecimal():
+        raise ValueError("this cursor is not from a store on SQLite")
+    return int(cursor[1:])
+
+
+# ---- the file ------------------------------------------------------------------------------------------------------
+
+
+def _engine(path: Path, *, read_only: bool) -> Engine:
+    mode = {"mode": "ro"} if read_only else {"mode": "rw"}
+    url = URL.create("sqlite+pysqlite", database=f"file:{path.resolve()}", query={**mode, "uri": "true"})
+    pool = {"poolclass": QueuePool, "pool_size": _READERS} if read_only else {"poolclass": NullPool}
+    engine = create_engine(
+        url, hide_parameters=True, connect_args={"timeout": _BUSY_S, "check_same_thread": False}, **pool
+    )
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: sqlite3.Connection, _record: object) -> None:
+        # BEGIN is ours to send: the module's own comes too late (before the first write) to check a fence under it.
+        connection.isolation_level = None
+        connection.execute("PRAGMA query_only = ON" if read_only else "PRAGMA synchronous = FULL")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _switch_to_wal(path: Path) -> None:
+    """Turns the write-ahead log on; it stays on in the file.
+
+    Two processes that open a new file at once refuse each other the switch without waiting for the busy timeout.
+    """
+    give_up = time.monotonic() + _BUSY_S
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    try:
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in _TRANSIENT or time.monotonic() > give_up:
+                    raise
+            time.sleep(0.01)
+    finally:
+        connection.close()
+
+
+_TRANSIENT = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+
+
+def _translated(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Runs it; errors of the database come out as the store's own, without the values they were about."""
+    try:
+        return work(*args, **kwargs)
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        failure = _failure(error)
+    # Raised out here, so that the driver's error does not hang on it as its context.
+    raise failure
+
+
+def _failure(error: SQLAlchemyError | sqlite3.Error) -> StoreError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", None)
+    name = getattr(cause, "sqlite_errorname", None)
+    text = f"{type(cause).__name__} {name or ''}".strip()
+    return Unavailable(text) if code is not None and code & 0xFF in _TRANSIENT else StoreError(text)

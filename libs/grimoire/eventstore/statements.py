@@ -1,0 +1,142 @@
+"""What both databases are asked in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, LargeBinary, Select, and_, bindparam, func, literal, null, select, tuple_
+
+from grimoire.eventstore.partitions import partition_of
+from grimoire.eventstore.tables import downtime, entries, hidden, match_head, partition_owner
+
+__all__ = [
+    "BY_COMMAND",
+    "DOWNTIME",
+    "ENTRY_COLUMNS",
+    "HEAD_OF",
+    "OWNERS",
+    "READ",
+    "READ_WITH_PARTS",
+    "deadlines",
+    "heads",
+]
+
+ENTRY_COLUMNS = (
+    entries.c.match_id,
+    entries.c.version,
+    entries.c.command_id,
+    entries.c.server_time_ms,
+    entries.c.header,
+    entries.c.public,
+    entries.c.digests,
+    entries.c.hash,
+)
+"""In the order of `StoredEntry`'s fields; `parts` comes last."""
+
+_HEAD_COLUMNS = (
+    match_head.c.match_id,
+    match_head.c.game,
+    match_head.c.partition,
+    match_head.c.version,
+    match_head.c.hash,
+    match_head.c.status,
+    match_head.c.next_deadline_ms,
+    match_head.c.rules_version,
+    match_head.c.epoch,
+    match_head.c.created_ms,
+    match_head.c.updated_ms,
+)
+
+_OF_MATCH: ColumnElement[bool] = and_(
+    entries.c.partition == bindparam("partition"), entries.c.match_id == bindparam("match_id")
+)
+_WITH_HIDDEN = entries.outerjoin(
+    hidden,
+    and_(
+        hidden.c.partition == entries.c.partition,
+        hidden.c.match_id == entries.c.match_id,
+        hidden.c.version == entries.c.version,
+    ),
+)
+_BETWEEN = entries.c.version.between(bindparam("first"), bindparam("last"))
+
+# An entry without private parts has no row in `hidden`.
+_PARTS = func.coalesce(hidden.c.parts, literal(b"", LargeBinary))
+_NO_PARTS = null().label("parts")
+
+READ: Select[tuple[object, ...]] = (
+    select(*ENTRY_COLUMNS, _NO_PARTS).where(_OF_MATCH, _BETWEEN).order_by(entries.c.version)
+)
+"""Binds partition, match_id, first, last."""
+
+READ_WITH_PARTS: Select[tuple[object, ...]] = (
+    select(*ENTRY_COLUMNS, _PARTS).select_from(_WITH_HIDDEN).where(_OF_MATCH, _BETWEEN).order_by(entries.c.version)
+)
+"""Binds partition, match_id, first, last."""
+
+BY_COMMAND: Select[tuple[object, ...]] = (
+    select(*ENTRY_COLUMNS, _PARTS)
+    .select_from(_WITH_HIDDEN)
+    .where(_OF_MATCH, entries.c.command_id == bindparam("command_id"))
+)
+"""Binds partition, match_id, command_id."""
+
+HEAD_OF: Select[tuple[object, ...]] = select(*_HEAD_COLUMNS).where(
+    match_head.c.partition == bindparam("partition"), match_head.c.match_id == bindparam("match_id")
+)
+"""Binds partition, match_id."""
+
+OWNERS: Select[tuple[object, ...]] = (
+    select(
+        partition_owner.c.partition,
+        partition_owner.c.instance,
+        partition_owner.c.address,
+        partition_owner.c.epoch,
+        partition_owner.c.heartbeat_ms,
+    )
+    .where(partition_owner.c.game == bindparam("game"))
+    .order_by(partition_owner.c.partition)
+)
+"""Binds game."""
+
+DOWNTIME: Select[tuple[object, ...]] = (
+    select(downtime.c.from_ms, downtime.c.to_ms)
+    .where(
+        downtime.c.game == bindparam("game"),
+        downtime.c.partition == bindparam("partition"),
+        downtime.c.to_ms > bindparam("since_ms"),
+    )
+    .order_by(downtime.c.from_ms)
+)
+"""Binds game, partition, since_ms."""
+
+
+def heads(
+    game: str,
+    partitions: Collection[int] | None,
+    statuses: Collection[int] | None,
+    limit: int,
+    after: str | None,
+) -> Select[tuple[object, ...]]:
+    """A page of a game's heads."""
+    statement = select(*_HEAD_COLUMNS).where(match_head.c.game == game)
+    if partitions is not None:
+        statement = statement.where(match_head.c.partition.in_(sorted(partitions)))
+    if statuses is not None:
+        statement = statement.where(match_head.c.status.in_(sorted(statuses)))
+    if after is not None:
+        statement = statement.where(
+            tuple_(match_head.c.partition, match_head.c.match_id) > tuple_(partition_of(after), after)
+        )
+    return statement.order_by(match_head.c.partition, match_head.c.match_id).limit(limit)
+
+
+def deadlines(game: str, partitions: Collection[int], before_ms: int | None) -> Select[tuple[object, ...]]:
+    """The waiting timers of some partitions."""
+    due = match_head.c.next_deadline_ms
+    statement = select(match_head.c.match_id, match_head.c.partition, due).where(
+        match_head.c.game == game, match_head.c.partition.in_(sorted(partitions)), due.is_not(None)
+    )
+    if before_ms is not None:
+        statement = statement.where(due < before_ms)
+    return statement.order_by(due, match_head.c.match_id)
