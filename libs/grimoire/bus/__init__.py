@@ -1,21 +1,18 @@
 """NATS as transport between the services: subjects, roles, connections, and an embedded broker."""
 
-from grimoire.bus.connection import (
-    MIN_SERVER_VERSION,
-    Bus,
+from grimoire.bus.connection import Bus, BusLimits, BusSettings, Message, Subscription
+from grimoire.bus.correlation import correlated, correlation_id, incoming, new_correlation_id
+from grimoire.bus.embedded import EmbeddedServer
+from grimoire.bus.errors import (
     BusError,
-    BusLimits,
-    BusSettings,
-    Message,
     NoOwnerError,
     NotPermittedError,
     OldServerError,
     RequestTimeoutError,
-    Subscription,
+    ServerStartError,
     TooLargeError,
     UnreachableError,
 )
-from grimoire.bus.correlation import correlated, correlation_id, incoming, new_correlation_id
 from grimoire.bus.roles import BOTS, GATEWAY, MATCHMAKING, REPLAY, game_role
 from grimoire.bus.subjects import (
     PARTITIONS,
@@ -29,6 +26,7 @@ from grimoire.bus.subjects import (
     partition_of,
     who_subject,
 )
+from grimoire.bus.version import MIN_SERVER_VERSION
 
 __all__ = [
     "BOTS",
@@ -41,11 +39,13 @@ __all__ = [
     "BusError",
     "BusLimits",
     "BusSettings",
+    "EmbeddedServer",
     "Message",
     "NoOwnerError",
     "NotPermittedError",
     "OldServerError",
     "RequestTimeoutError",
+    "ServerStartError",
     "SubjectError",
     "Subscription",
     "TooLargeError",

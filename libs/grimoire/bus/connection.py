@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import re
+import random
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -13,67 +13,33 @@ from typing import Final, final
 
 import nats.errors
 import structlog
-from nats.aio.client import Client
+from nats.aio.client import Client, Server
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as _NatsSubscription
 
 from grimoire.bus import correlation
+from grimoire.bus.errors import (
+    BusError,
+    NoOwnerError,
+    NotPermittedError,
+    OldServerError,
+    RequestTimeoutError,
+    TooLargeError,
+    UnreachableError,
+)
 from grimoire.bus.subjects import command_subject, event_subject, inbox_prefix, owner_subject, who_subject
+from grimoire.bus.version import check_server_version
 from grimoire.fairness.secret import Secret
 
-__all__ = [
-    "MIN_SERVER_VERSION",
-    "Bus",
-    "BusError",
-    "BusLimits",
-    "BusSettings",
-    "Message",
-    "NoOwnerError",
-    "NotPermittedError",
-    "OldServerError",
-    "RequestTimeoutError",
-    "Subscription",
-    "TooLargeError",
-    "UnreachableError",
-]
+__all__ = ["Bus", "BusLimits", "BusSettings", "Message", "Subscription"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
-
-MIN_SERVER_VERSION: Final = (2, 10, 0)
-"""The oldest broker this is meant for. Older ones silently drop settings they do not know."""
 
 _NO_RESPONDERS: Final = "503"
 _STATUS: Final = "Status"
 _FIRST_RETRY_S: Final = 0.02
 _LAST_RETRY_S: Final = 0.5
-
-
-class BusError(Exception):
-    """Something went wrong between this service and the broker, or beyond it."""
-
-
-class UnreachableError(BusError):
-    """No broker answers, or it does not let this role in."""
-
-
-class OldServerError(BusError):
-    """The broker is older than `MIN_SERVER_VERSION`."""
-
-
-class NotPermittedError(BusError):
-    """The broker refuses the subject to this role."""
-
-
-class NoOwnerError(BusError):
-    """Nobody listened for as long as was waited: no instance owns the subject. The same bytes may be sent again."""
-
-
-class RequestTimeoutError(BusError):
-    """Somebody listens but gave no reply in time. It may have taken effect; the same bytes may be sent again."""
-
-
-class TooLargeError(BusError):
-    """More bytes than the broker takes."""
+_LAST_RECONNECT_S: Final = 2.0
 
 
 @final
@@ -270,7 +236,8 @@ class Bus:
     async def serve(self, subject: str, handler: Callable[[Message], None], *, queue: str = "") -> Subscription:
         """Listens to a subject with a plain function, called in order, one message after the other, with no task each.
 
-        The handler must be quick; what it raises is logged once and the next message follows.
+        The handler must be quick; what it raises is logged once and the next message follows. It runs outside of any
+        correlation id; where it logs or sends, it opens the message's with `correlation.incoming(message.headers)`.
 
         Args:
             subject: what to listen to, wildcards allowed; from `grimoire.bus.subjects`, never from a person.
@@ -282,18 +249,28 @@ class Bus:
         """
 
         async def deliver(message: Msg) -> None:
-            # nats-py builds messages by `msg_class`, but its signatures know only the base.
-            handler(message)  # type: ignore[arg-type]
+            try:
+                # nats-py builds messages by `msg_class`, but its signatures know only the base.
+                handler(message)  # type: ignore[arg-type]
+            except Exception:
+                _log.exception("bus_handler_failed", role=self.role, subject=message.subject)
 
         return await self._subscribe(subject, deliver, queue)
 
     async def serve_async(
         self, subject: str, handler: Callable[[Message], Awaitable[None]], *, queue: str = ""
     ) -> Subscription:
-        """Listens with a coroutine function; the next message waits until it is done. Otherwise as `serve`."""
+        """Listens with a coroutine function, under the message's correlation id.
+
+        The next message waits until the handler is done with this one. Otherwise as `serve`.
+        """
 
         async def deliver(message: Msg) -> None:
-            await handler(message)  # type: ignore[arg-type]
+            with correlation.incoming(message.headers):
+                try:
+                    await handler(message)  # type: ignore[arg-type]
+                except Exception:
+                    _log.exception("bus_handler_failed", role=self.role, subject=message.subject)
 
         return await self._subscribe(subject, deliver, queue)
 
@@ -339,6 +316,8 @@ class Bus:
             BusError: if it does not answer in time.
         """
         try:
+            # nats-py writes a ping past what its own buffer still holds; only the second comes after all of it.
+            await self._client.flush(within_s)
             await self._client.flush(within_s)
         except (nats.errors.Error, OSError) as error:
             raise BusError(f"the broker does not answer: {type(error).__name__}") from None
@@ -374,6 +353,7 @@ class Bus:
                 allow_reconnect=True,
                 max_reconnect_attempts=-1,
                 reconnect_time_wait=1,
+                reconnect_to_server_handler=_next_attempt,
                 connect_timeout=2,
                 ping_interval=20,
                 max_outstanding_pings=2,
@@ -395,12 +375,11 @@ class Bus:
         await self._check_version()
 
     async def _check_version(self) -> None:
-        version = self.server_version
-        found = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
-        if found is None or tuple(int(number) for number in found.groups()) < MIN_SERVER_VERSION:
+        try:
+            check_server_version(self.server_version)
+        except OldServerError:
             await self._client.close()
-            wanted = ".".join(map(str, MIN_SERVER_VERSION))
-            raise OldServerError(f"the broker is nats-server {version}; {wanted} or newer is needed")
+            raise
 
     async def _subscribe(self, subject: str, deliver: Callable[[Msg], Awaitable[None]], queue: str) -> Subscription:
         limits = self._settings.limits
@@ -431,10 +410,11 @@ class Bus:
             self._refused.append(text.lower())
             del self._refused[:-64]
             _log.error("bus_not_permitted", role=self.role, reason=text)
-        elif isinstance(error, (nats.errors.Error, OSError, asyncio.TimeoutError)):
+        elif self._client.is_connected:
             _log.warning("bus_error", role=self.role, error=type(error).__name__, reason=text)
         else:
-            _log.error("bus_handler_failed", role=self.role, exc_info=error)
+            # Every vain attempt to connect again; the loss itself has been told.
+            _log.debug("bus_unreachable", role=self.role, error=type(error).__name__, reason=text)
 
     async def _note_disconnected(self) -> None:
         if not self._client.is_closed:
@@ -449,6 +429,14 @@ class Bus:
     async def _note_closed(self) -> None:
         _log.debug("bus_closed", role=self.role)
         self._replies.fail_all()
+
+
+def _next_attempt(servers: list[Server], _info: dict[str, object]) -> tuple[Server | None, float]:
+    """Which broker to try next, and after how many seconds: soon at first, then slower, never all services at once."""
+    failed = min(server.reconnects for server in servers)
+    pause = min(_FIRST_RETRY_S * 2**failed, _LAST_RECONNECT_S)
+    # Spreads a herd; nothing secret hangs on it.
+    return None, pause * random.uniform(0.5, 1.0)  # noqa: S311
 
 
 class _Replies:
