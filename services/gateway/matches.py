@@ -1,0 +1,124 @@
+"""What the edge knows of a match: its game, and which pseudonym sits where."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from gateway.refusals import RefusalKind, Refused, rejection, unavailable
+from grimoire.engine import PUBLIC, MatchId, Viewer
+from grimoire.match.codes import reject
+from grimoire.runtime.identity import Identity, occupant_id
+from grimoire.runtime.keys import KeyRing
+from grimoire.v1 import frame_pb2
+
+__all__ = ["Heads", "MatchFacts", "Matches"]
+
+_KEPT = 50_000
+_FRESH_S = 60.0
+
+
+class Heads(Protocol):
+    """Finds a match among all games."""
+
+    async def find(self, match_id: MatchId) -> frame_pb2.MatchHead | None:
+        """Its head; None if no game knows it. Raises ConnectionError if that cannot be said now."""
+        ...
+
+
+class MatchFacts(msgspec.Struct, frozen=True):
+    """A match, as far as the edge needs it.
+
+    Attributes:
+        match_id: of the match.
+        game: code name.
+        occupants: pseudonym by seat.
+    """
+
+    match_id: MatchId
+    game: str
+    occupants: tuple[tuple[int, str], ...]
+
+    def seats_of(self, occupant: str) -> tuple[int, ...]:
+        """The seats bound to a pseudonym."""
+        return tuple(seat for seat, name in self.occupants if name == occupant)
+
+
+class Matches:
+    """Looks matches up, and says who holds which seat. The viewer is derived here, never taken from a client.
+
+    Args:
+        heads: finds a match.
+        keys: of this installation; pseudonyms come from them.
+        now: seconds of a clock that never goes back.
+    """
+
+    def __init__(self, heads: Heads, keys: KeyRing, now: Callable[[], float] = time.monotonic) -> None:
+        self._heads = heads
+        self._keys = keys
+        self._now = now
+        self._known: OrderedDict[MatchId, tuple[float, MatchFacts]] = OrderedDict()
+
+    async def facts(self, match_id: str) -> MatchFacts:
+        """A match by its id.
+
+        Raises:
+            Refused: `unknown_match`, or unavailable where a game that might know it does not answer.
+        """
+        key = MatchId(match_id)
+        found = self._known.get(key)
+        if found is not None and found[0] > self._now():
+            self._known.move_to_end(key)
+            return found[1]
+        # Only ids of the platform's own making are worth a question to every game.
+        head = await self._find(key) if len(match_id) == 26 and match_id.isascii() and match_id.isalnum() else None
+        if head is None:
+            raise Refused(RefusalKind.UNKNOWN, reject("unknown_match", field="match_id"))
+        facts = MatchFacts(key, head.game, tuple((s.seat, s.occupant_id) for s in head.created.seats))
+        self._known[key] = (self._now() + _FRESH_S, facts)
+        self._known.move_to_end(key)
+        if len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return facts
+
+    def forget(self, match_id: MatchId) -> None:
+        """A seat changed hands: what is known is asked for again."""
+        self._known.pop(match_id, None)
+
+    def occupant(self, identity: Identity, match_id: MatchId) -> str:
+        """The caller's pseudonym in a match."""
+        return occupant_id(self._keys, match_id, identity.account_id)
+
+    def viewer(self, facts: MatchFacts, identity: Identity, seat: int | None, as_public: bool) -> Viewer:
+        """Whose eyes the caller looks through.
+
+        Args:
+            facts: of the match.
+            identity: the caller.
+            seat: which of its seats; None: its first, or the public's where it has none.
+            as_public: the public's, whoever it is.
+
+        Raises:
+            Refused: if the seat asked for is not the caller's. It is never silently made less.
+        """
+        held = facts.seats_of(self.occupant(identity, facts.match_id))
+        if seat is not None and as_public:
+            raise Refused(
+                RefusalKind.MALFORMED,
+                rejection("malformed", "Ask for a seat or for the public view, not for both.", field="as_public"),
+            )
+        if seat is not None and seat not in held:
+            raise Refused(RefusalKind.FORBIDDEN, reject("not_a_seat", field="seat", seat=seat))
+        if as_public or not held:
+            return PUBLIC
+        return Viewer.of_seat(held[0] if seat is None else seat)
+
+    async def _find(self, match_id: MatchId) -> frame_pb2.MatchHead | None:
+        try:
+            return await self._heads.find(match_id)
+        except ConnectionError:
+            raise unavailable("The service of this match cannot be reached now; try again.") from None
