@@ -1,0 +1,105 @@
+"""Every number this installation counts, in one place, and the page that shows them (Prometheus text format)."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from grimoire.runtime.config import Address, ConfigError
+
+__all__ = ["METRICS", "Metrics", "MetricsServer"]
+
+_PREFIX: Final = "grimoire"
+_LATENCY_S: Final = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0)
+_LAG_S: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
+_GROUP: Final = (1, 2, 4, 8, 16, 32, 64)
+
+
+class Metrics:
+    """One set of metrics with a registry of its own.
+
+    On a hot path, keep what `labels(...)` returns: the look-up costs more than the counting.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.commands = self._counter("commands", "Commands answered, by game and result code", ("game", "code"))
+        self.duplicates = self._counter("duplicates", "Commands answered from the log, having come before", ("game",))
+        self.command_seconds = self._histogram(
+            "command_seconds", "From arrival of a command to its reply", ("game",), _LATENCY_S
+        )
+        self.commit_group = self._histogram(
+            "commit_group_commands", "Commands written in one transaction", ("game",), _GROUP
+        )
+        self.commit_seconds = self._histogram("commit_seconds", "One transaction", ("game",), _LATENCY_S)
+        self.conflicts = self._counter("conflicts", "Transactions refused by a fence", ("game", "kind"))
+        self.publication_lag = self._histogram(
+            "publication_lag_seconds", "From commit to publication", ("game",), _LATENCY_S
+        )
+        self.folded_entries = self._counter("folded_entries", "Entries folded into states", ("game",))
+        self.fold_seconds = self._counter("fold_seconds", "Time spent folding entries into states", ("game",))
+        self.open_matches = self._gauge("open_matches", "Matches that are not over", ("game",))
+        self.owned_partitions = self._gauge("owned_partitions", "Partitions this process owns", ("game",))
+        self.clock_lag = self._histogram(
+            "clock_lag_seconds", "From a deadline to the entry that judged it", ("game",), _LAG_S
+        )
+        self.verifier_failures = self._counter("verifier_failures", "Logs found not to hold", ("check",))
+        self.rpc_calls = self._counter("rpc_calls", "gRPC calls served, by method and status", ("method", "code"))
+        self.rpc_seconds = self._histogram(
+            "rpc_seconds", "gRPC calls served; streams until they end", ("method",), _LATENCY_S
+        )
+        self.restarts = self._counter("service_restarts", "Services started again after they failed", ("service",))
+
+    def _counter(self, name: str, meaning: str, labels: tuple[str, ...]) -> Counter:
+        return Counter(name, meaning, labels, namespace=_PREFIX, registry=self.registry)
+
+    def _gauge(self, name: str, meaning: str, labels: tuple[str, ...]) -> Gauge:
+        return Gauge(name, meaning, labels, namespace=_PREFIX, registry=self.registry)
+
+    def _histogram(self, name: str, meaning: str, labels: tuple[str, ...], buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(name, meaning, labels, namespace=_PREFIX, registry=self.registry, buckets=buckets)
+
+
+METRICS: Final = Metrics()
+"""What this process counts."""
+
+ProcessCollector(registry=METRICS.registry)
+PlatformCollector(registry=METRICS.registry)
+GCCollector(registry=METRICS.registry)
+
+
+class MetricsServer:
+    """Shows metrics over HTTP at `/metrics`, from a thread of its own."""
+
+    def __init__(self, server: WSGIServer, thread: threading.Thread, host: str) -> None:
+        self._server = server
+        self._thread = thread
+        self.address = Address(host, server.server_port)
+        """Where it listens, the port as bound."""
+
+    @classmethod
+    def start(cls, address: Address, metrics: Metrics = METRICS) -> MetricsServer:
+        """Begins to listen; port 0 takes any free one.
+
+        Raises:
+            ConfigError: if the address cannot be listened on.
+        """
+        try:
+            server, thread = start_http_server(address.port, address.host, registry=metrics.registry)
+        except OSError as error:
+            raise ConfigError(
+                f"GRIMOIRE_METRICS={address} cannot be listened on ({error.strerror}); choose another port, or 0"
+            ) from None
+        return cls(server, thread, address.host)
+
+    def close(self) -> None:
+        """Listens no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
