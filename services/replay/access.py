@@ -1,0 +1,68 @@
+"""Whose eyes a caller may look through: the one place where a replay's viewer is judged.
+
+Before the reveal a person sees a match through the seats it holds, or as anybody; afterwards every log is open to all.
+The caller is who the edge says it is; which viewer it asks for is never taken on trust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grimoire.engine import ALL, PUBLIC, Seat, Viewer, ViewerKind
+from grimoire.v1 import frame_pb2
+from replay.refusals import RefusalKind, Refused
+
+__all__ = ["best_viewer", "check_viewer", "held_seats", "viewers"]
+
+
+def held_seats(head: frame_pb2.MatchHead, occupant_id: str) -> tuple[Seat, ...]:
+    """The seats this pseudonym was given when the match was made.
+
+    Args:
+        head: the match.
+        occupant_id: the caller's pseudonym in this match; empty: a caller without one, who holds nothing.
+    """
+    if not occupant_id:
+        return ()
+    return tuple(Seat(s.seat) for s in head.created.seats if s.occupant_id == occupant_id)
+
+
+def viewers(head: frame_pb2.MatchHead, held: Sequence[Seat]) -> tuple[Viewer, ...]:
+    """Everything the holder of these seats may ask for now, its own seats first.
+
+    >>> closed = frame_pb2.MatchHead(revealed=False)
+    >>> [str(v) for v in viewers(closed, [Seat(1)])]
+    ['seat:1', 'public']
+    """
+    if not head.revealed:
+        return (*(Viewer.of_seat(seat) for seat in held), PUBLIC)
+    others = sorted({s.seat for s in head.created.seats} - set(held))
+    return (*(Viewer.of_seat(seat) for seat in (*held, *others)), PUBLIC, ALL)
+
+
+def best_viewer(head: frame_pb2.MatchHead, held: Sequence[Seat]) -> Viewer:
+    """The viewer that sees most of what this caller may see: all, else its first seat, else what anybody sees."""
+    return ALL if head.revealed else viewers(head, held)[0]
+
+
+def check_viewer(head: frame_pb2.MatchHead, held: Sequence[Seat], viewer: Viewer) -> None:
+    """Lets the asked viewer pass, or says why not.
+
+    Raises:
+        Refused: if this caller may not look through these eyes now.
+    """
+    if viewer in viewers(head, held):
+        return
+    if viewer.kind is ViewerKind.ALL:
+        sentence = "The whole match can be seen once its secrets have been opened at the end."
+    elif not any(s.seat == viewer.seat for s in head.created.seats):
+        sentence = f"This match has no seat {viewer.seat}."
+    else:
+        offer = _offer(viewers(head, held))
+        sentence = f"Seat {viewer.seat} is not yours. Until the secrets of this match are opened, see it {offer}."
+    raise Refused(RefusalKind.FORBIDDEN, "not_a_seat", sentence, field="viewer")
+
+
+def _offer(allowed: Sequence[Viewer]) -> str:
+    seats = [f"through seat {v.seat}" for v in allowed if v.kind is ViewerKind.SEAT]
+    return " or ".join([*seats, "as the public does"])
