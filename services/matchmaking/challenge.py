@@ -1,0 +1,363 @@
+"""A challenge: seats that fill, once, and the match that comes of it. Pure: no I/O, no clock, no randomness.
+
+The Decider pattern: `decide` judges a command against the state and says which events follow, `evolve` folds one event.
+The life of a challenge:
+
+    OPEN ──last seat taken──> FULL ──match created──> MATCHED ──match over──> ENDED
+      ├──withdrawn──> CANCELLED <──match refused──┘
+      └──time up──> EXPIRED
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+from google.protobuf.message import Message
+from msgspec.structs import replace
+
+from grimoire.engine import Illegal
+from grimoire.v1 import match_pb2, matchmaking_pb2
+from matchmaking.texts import illegal
+
+__all__ = [
+    "Cancel",
+    "Challenge",
+    "Command",
+    "Create",
+    "End",
+    "Expire",
+    "Fail",
+    "Join",
+    "Open",
+    "Sitter",
+    "Stage",
+    "decide",
+    "evolve",
+    "fold",
+]
+
+
+class Stage(enum.IntEnum):
+    """Where a challenge stands. Numbers are those of `grimoire.v1.ChallengeStatus`, and ENDED after them."""
+
+    OPEN = 1
+    FULL = 2
+    MATCHED = 3
+    CANCELLED = 4
+    EXPIRED = 5
+    ENDED = 6
+
+    @property
+    def settled(self) -> bool:
+        """Nobody waits for it any more: its match exists, or never will."""
+        return self not in (Stage.OPEN, Stage.FULL)
+
+    @property
+    def live(self) -> bool:
+        """Something of it still runs: the search, the creation, or the match."""
+        return self in (Stage.OPEN, Stage.FULL, Stage.MATCHED)
+
+
+class Sitter(msgspec.Struct, frozen=True):
+    """Who takes a seat.
+
+    Attributes:
+        account_id: opaque; names live elsewhere, so that they can be erased.
+        bot: a program plays.
+        level: of a built-in bot; empty for people and for programs of others.
+    """
+
+    account_id: str
+    bot: bool = False
+    level: str = ""
+
+
+class Challenge(msgspec.Struct, frozen=True):
+    """The fold of a challenge's log.
+
+    Attributes:
+        options: every option with its final value, in the game's order.
+        seats: by seat; None: open.
+        kept_for: of a rematch: by seat, the account it is kept for (empty: a bot's). Otherwise empty: whoever comes.
+        owner: account that opened it.
+        mode: number of `grimoire.v1.MatchMode`; casual as soon as a bot sits.
+        created_ms, expires_ms, filled_ms, ended_ms: UTC ms; the last two, of the match's beginning and end, 0 before.
+        rematch_of: the match before; empty: none.
+        series_id, game_no: the series its match belongs to, and the number in it from 0.
+        match_id: fixed when the last seat is taken, before anything is created.
+        reason: why it was cancelled.
+        closed: the serialised `MatchClosed` once the match is over.
+    """
+
+    challenge_id: str
+    game: str
+    options: tuple[tuple[str, str], ...]
+    seats: tuple[Sitter | None, ...]
+    kept_for: tuple[str, ...]
+    owner: str
+    mode: int
+    stage: Stage
+    created_ms: int
+    expires_ms: int
+    rematch_of: str
+    series_id: str
+    game_no: int
+    match_id: str = ""
+    reason: str = ""
+    filled_ms: int = 0
+    closed: bytes = b""
+    ended_ms: int = 0
+
+    def seat_of(self, account_id: str) -> int | None:
+        """The seat this account holds, if any."""
+        return next((n for n, s in enumerate(self.seats) if s is not None and s.account_id == account_id), None)
+
+    @property
+    def sitters(self) -> tuple[tuple[int, Sitter], ...]:
+        """Taken seats in order."""
+        return tuple((n, s) for n, s in enumerate(self.seats) if s is not None)
+
+    @property
+    def bots(self) -> tuple[tuple[int, Sitter], ...]:
+        """Seats of built-in bots in order."""
+        return tuple((n, s) for n, s in self.sitters if s.bot and s.level)
+
+    def is_open(self, now_ms: int) -> bool:
+        """Whether somebody may still join: the time counts, not whether its end has been written down yet."""
+        return self.stage is Stage.OPEN and now_ms < self.expires_ms
+
+    def may_join(self, account_id: str) -> bool:
+        """A rematch is kept for those who played; anything else is for all."""
+        return not self.kept_for or account_id in self.kept_for
+
+
+class Open(msgspec.Struct, frozen=True):
+    """Opens a challenge. The options have been judged by the game; the first sitter is who opens it.
+
+    Attributes:
+        sitters: seat and who takes it at once: the owner first, then bots.
+        match_id: used if these fill it.
+    """
+
+    challenge_id: str
+    game: str
+    options: tuple[tuple[str, str], ...]
+    seats: int
+    sitters: tuple[tuple[int, Sitter], ...]
+    expires_ms: int
+    match_id: str
+    series_id: str
+    game_no: int = 0
+    rematch_of: str = ""
+    kept_for: tuple[str, ...] = ()
+
+
+class Join(msgspec.Struct, frozen=True):
+    """Takes a seat; `match_id` is used if it is the last one."""
+
+    sitter: Sitter
+    match_id: str
+
+
+class Cancel(msgspec.Struct, frozen=True):
+    """Withdraws a challenge; only who opened it may."""
+
+    account_id: str
+
+
+class Expire(msgspec.Struct, frozen=True):
+    """The clock: the time of an open challenge is up."""
+
+
+class Create(msgspec.Struct, frozen=True):
+    """The host: the game has acknowledged the match."""
+
+
+class Fail(msgspec.Struct, frozen=True):
+    """The host: the game refused the match for good."""
+
+    reason: str
+
+
+class End(msgspec.Struct, frozen=True):
+    """The host: the match is over.
+
+    Attributes:
+        closed: how; serialised `MatchClosed`.
+        ended_ms: server time of the match's last entry.
+    """
+
+    closed: bytes
+    ended_ms: int
+
+
+Command = Open | Join | Cancel | Expire | Create | Fail | End
+
+
+def decide(challenge: Challenge | None, command: Command, now_ms: int) -> tuple[Message, ...] | Illegal:
+    """Judges a command.
+
+    Args:
+        challenge: the state; None before the first event.
+        command: what is asked.
+        now_ms: UTC ms.
+
+    Returns:
+        The events it leads to; none if it has been done already. Or why it is refused.
+    """
+    if isinstance(command, Open):
+        return _open(command) if challenge is None else ()
+    if challenge is None:
+        return illegal("unknown_challenge")
+    if isinstance(command, Join):
+        return _join(challenge, command, now_ms)
+    if isinstance(command, Cancel):
+        return _cancel(challenge, command)
+    if isinstance(command, Expire):
+        due = challenge.stage is Stage.OPEN and now_ms >= challenge.expires_ms
+        return (matchmaking_pb2.ChallengeExpired(),) if due else ()
+    if isinstance(command, Create):
+        return (_matched(challenge),) if challenge.stage is Stage.FULL else ()
+    if isinstance(command, Fail):
+        cancelled = matchmaking_pb2.ChallengeCancelled(reason=command.reason)
+        return (cancelled,) if challenge.stage is Stage.FULL else ()
+    return _end(challenge, command)
+
+
+def _open(command: Open) -> tuple[Message, ...]:
+    by_bot = any(sitter.bot for _, sitter in command.sitters)
+    opened = matchmaking_pb2.ChallengeOpened(
+        challenge_id=command.challenge_id,
+        game=command.game,
+        options=[match_pb2.OptionValue(name=name, value=value) for name, value in command.options],
+        seats=command.seats,
+        expires_ms=command.expires_ms,
+        mode=match_pb2.MATCH_MODE_CASUAL if by_bot else match_pb2.MATCH_MODE_RATED,
+        rematch_of=command.rematch_of,
+        series=match_pb2.Series(series_id=command.series_id, game_no=command.game_no),
+        kept_for=command.kept_for,
+    )
+    joined = tuple(_joined(seat, sitter) for seat, sitter in command.sitters)
+    full = len(command.sitters) == command.seats
+    return (opened, *joined, *_filled(command.match_id, full))
+
+
+def _join(challenge: Challenge, command: Join, now_ms: int) -> tuple[Message, ...] | Illegal:
+    account_id = command.sitter.account_id
+    if challenge.seat_of(account_id) is not None:
+        return illegal("own_challenge") if account_id == challenge.owner else ()
+    if challenge.stage in (Stage.FULL, Stage.MATCHED, Stage.ENDED):
+        return illegal("challenge_full")
+    if not challenge.is_open(now_ms):
+        return illegal("challenge_gone")
+    if not challenge.may_join(account_id):
+        return illegal("not_invited")
+    open_seats = [n for n, sitter in enumerate(challenge.seats) if sitter is None]
+    seat = challenge.kept_for.index(account_id) if challenge.kept_for else open_seats[0]
+    return (_joined(seat, command.sitter), *_filled(command.match_id, len(open_seats) == 1))
+
+
+def _cancel(challenge: Challenge, command: Cancel) -> tuple[Message, ...] | Illegal:
+    if command.account_id != challenge.owner:
+        return illegal("not_your_challenge")
+    if challenge.stage is Stage.OPEN:
+        return (matchmaking_pb2.ChallengeCancelled(reason="withdrawn"),)
+    if challenge.stage is Stage.CANCELLED:
+        return ()
+    return illegal("challenge_gone" if challenge.stage is Stage.EXPIRED else "too_late_to_cancel")
+
+
+def _end(challenge: Challenge, command: End) -> tuple[Message, ...]:
+    ended = matchmaking_pb2.ChallengeEnded(
+        closed=match_pb2.MatchClosed.FromString(command.closed), ended_ms=command.ended_ms
+    )
+    if challenge.stage is Stage.FULL:
+        # A match that is over had been created; only the acknowledgement was lost.
+        return (_matched(challenge), ended)
+    return (ended,) if challenge.stage is Stage.MATCHED else ()
+
+
+def _joined(seat: int, sitter: Sitter) -> Message:
+    return matchmaking_pb2.ChallengeJoined(
+        seat=seat, account_id=sitter.account_id, bot=sitter.bot, level=sitter.level
+    )
+
+
+def _filled(match_id: str, full: bool) -> tuple[Message, ...]:
+    return (matchmaking_pb2.ChallengeFilled(match_id=match_id),) if full else ()
+
+
+def _matched(challenge: Challenge) -> Message:
+    return matchmaking_pb2.ChallengeMatched(match_id=challenge.match_id)
+
+
+def evolve(challenge: Challenge | None, event: Message, at_ms: int) -> Challenge:
+    """Folds one event.
+
+    Args:
+        challenge: the state before; None only for `ChallengeOpened`.
+        event: one of the challenge events.
+        at_ms: server time of its entry.
+
+    Raises:
+        ValueError: if the event is no event of a challenge, or the log does not begin with `ChallengeOpened`.
+    """
+    if isinstance(event, matchmaking_pb2.ChallengeOpened):
+        return _opened(event, at_ms)
+    if challenge is None:
+        raise ValueError("a challenge's log begins with challenge_opened")
+    if isinstance(event, matchmaking_pb2.ChallengeJoined):
+        sitter = Sitter(event.account_id, event.bot, event.level)
+        seats = tuple(sitter if n == event.seat else s for n, s in enumerate(challenge.seats))
+        mode = match_pb2.MATCH_MODE_CASUAL if event.bot else challenge.mode
+        return replace(challenge, seats=seats, owner=challenge.owner or event.account_id, mode=int(mode))
+    if isinstance(event, matchmaking_pb2.ChallengeFilled):
+        return replace(challenge, stage=Stage.FULL, match_id=event.match_id, filled_ms=at_ms)
+    if isinstance(event, matchmaking_pb2.ChallengeMatched):
+        return replace(challenge, stage=Stage.MATCHED)
+    if isinstance(event, matchmaking_pb2.ChallengeCancelled):
+        return replace(challenge, stage=Stage.CANCELLED, reason=event.reason)
+    if isinstance(event, matchmaking_pb2.ChallengeExpired):
+        return replace(challenge, stage=Stage.EXPIRED)
+    if isinstance(event, matchmaking_pb2.ChallengeEnded):
+        closed = event.closed.SerializeToString()
+        return replace(challenge, stage=Stage.ENDED, closed=closed, ended_ms=event.ended_ms)
+    raise ValueError(f"{type(event).__name__} is no event of a challenge")
+
+
+def _opened(event: matchmaking_pb2.ChallengeOpened, at_ms: int) -> Challenge:
+    return Challenge(
+        challenge_id=event.challenge_id,
+        game=event.game,
+        options=tuple((option.name, option.value) for option in event.options),
+        seats=(None,) * event.seats,
+        kept_for=tuple(event.kept_for),
+        owner="",
+        mode=event.mode,
+        stage=Stage.OPEN,
+        created_ms=at_ms,
+        expires_ms=event.expires_ms,
+        rematch_of=event.rematch_of,
+        series_id=event.series.series_id,
+        game_no=event.series.game_no,
+    )
+
+
+def fold(challenge: Challenge | None, events: Iterable[Message], at_ms: int) -> Challenge:
+    """Folds the events of one entry.
+
+    Raises:
+        ValueError: as `evolve`, or if there is no event.
+    """
+    for event in events:
+        challenge = evolve(challenge, event, at_ms)
+    if challenge is None:
+        raise ValueError("an entry without events")
+    return challenge
+
+
+ENDS: Final = frozenset({Stage.CANCELLED, Stage.EXPIRED, Stage.ENDED})
+"""Stages after which nothing is written any more."""

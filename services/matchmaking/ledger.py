@@ -1,0 +1,215 @@
+"""All challenges: their logs in the store, and in memory those of which something still runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Final
+
+import structlog
+
+from grimoire.engine import Illegal
+from grimoire.eventstore import Conflict, EventStore, Unavailable
+from matchmaking.challenge import Challenge, Command, Stage, decide
+from matchmaking.log import GAME, BrokenLogError, Record, next_entry, read_log
+
+__all__ = ["Ledger"]
+
+_log: Final = structlog.stdlib.get_logger(__name__)
+
+_LIVE: Final = tuple(int(stage) for stage in Stage if stage.live)
+_PAGE: Final = 500
+_READS_AT_ONCE: Final = 16
+_SETTLED_KEPT: Final = 1_000
+# Each conflict means that somebody else wrote; a log has at most one entry a seat and a few more.
+_TRIES: Final = 64
+_STORE_PAUSES_S: Final = (0.05, 0.2, 0.5)
+
+
+class Ledger:
+    """Judges commands against challenges and writes down what they do.
+
+    Several instances may work on one store: the version of a log decides who was first, and whoever was not looks
+    again. What another instance wrote is learned by `refresh` and `reconcile`.
+
+    Args:
+        store: where the logs lie.
+        now_ms: the wall clock, UTC ms.
+        wrote: called after each entry of our own, so that other instances hear of it.
+    """
+
+    def __init__(
+        self, store: EventStore, now_ms: Callable[[], int], wrote: Callable[[Record], Awaitable[None]] | None = None
+    ) -> None:
+        self._store = store
+        self._now_ms = now_ms
+        self._wrote = wrote
+        self._live: dict[str, Record] = {}
+        self._settled: OrderedDict[str, Record] = OrderedDict()
+        self._by_match: dict[str, str] = {}
+        self._by_account: dict[str, set[str]] = {}
+        # Challenges of which the store may hold more than memory does.
+        self._doubtful: set[str] = set()
+        self._on_change: list[Callable[[Record, bool], None]] = []
+
+    def on_change(self, callback: Callable[[Record, bool], None]) -> None:
+        """Calls back with each new record, and whether this instance wrote it."""
+        self._on_change.append(callback)
+
+    # ---- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def live(self) -> Iterator[Challenge]:
+        """Challenges of which something still runs: the search, the creation, or the match."""
+        return (record.challenge for record in self._live.values())
+
+    def of_account(self, account_id: str) -> list[Challenge]:
+        """Those of them in which this account sits."""
+        return [self._live[challenge_id].challenge for challenge_id in self._by_account.get(account_id, ())]
+
+    def of_match(self, match_id: str) -> Challenge | None:
+        """The one whose match this is, if it still runs."""
+        challenge_id = self._by_match.get(match_id)
+        return self._live[challenge_id].challenge if challenge_id is not None else None
+
+    async def get(self, challenge_id: str) -> Record | None:
+        """Any challenge, from memory or from the store.
+
+        Raises:
+            Unavailable: the store does not answer.
+        """
+        record = None if challenge_id in self._doubtful else self._known(challenge_id)
+        return record if record is not None else await self._reread(challenge_id)
+
+    # ---- writing ---------------------------------------------------------------------------------------------------
+
+    async def act(self, challenge_id: str, command: Command) -> Record | Illegal:
+        """Judges a command and writes down what it does.
+
+        Returns:
+            The challenge after it (also when there was nothing to do), or why it is refused.
+
+        Raises:
+            Unavailable: the store does not answer. Asking again is safe.
+        """
+        pauses = iter(_STORE_PAUSES_S)
+        for _ in range(_TRIES):
+            try:
+                done = await self._try(challenge_id, command)
+            except Unavailable:
+                # It may have been written all the same: only the store knows.
+                self._doubtful.add(challenge_id)
+                pause = next(pauses, None)
+                if pause is None:
+                    raise
+                await asyncio.sleep(pause)
+                continue
+            if done is not None:
+                return done
+            self._doubtful.add(challenge_id)
+        raise RuntimeError(f"challenge {challenge_id} never came to rest")
+
+    async def _try(self, challenge_id: str, command: Command) -> Record | Illegal | None:
+        """What `act` returns; None if somebody else wrote first."""
+        record = await self.get(challenge_id)
+        now_ms = self._now_ms()
+        events = decide(record.challenge if record else None, command, now_ms)
+        if isinstance(events, Illegal):
+            return events
+        if not events:
+            return record
+        entry, after = next_entry(record, command, events, now_ms)
+        try:
+            await self._store.append([entry])
+        except Conflict:
+            return None
+        self._note(after, own=True)
+        if self._wrote is not None:
+            await self._wrote(after)
+        return after
+
+    # ---- learning --------------------------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Reads all challenges of which something still runs; those whose log does not hold are set aside.
+
+        Raises:
+            Unavailable: the store does not answer.
+        """
+        await self.reconcile()
+
+    async def reconcile(self) -> None:
+        """Reads what other instances wrote, for challenges of which something runs here or there."""
+        stored: dict[str, int] = {}
+        after: str | None = None
+        while True:
+            page = await self._store.heads(GAME, statuses=_LIVE, limit=_PAGE, after=after)
+            stored.update((head.match_id, head.version) for head in page)
+            if len(page) < _PAGE:
+                break
+            after = page[-1].match_id
+        behind = [
+            challenge_id
+            for challenge_id, version in stored.items()
+            if challenge_id not in self._live or self._live[challenge_id].version < version
+        ]
+        # What runs here and not there has come to its end elsewhere, or was begun since the heads were read.
+        behind += [challenge_id for challenge_id in self._live if challenge_id not in stored]
+        for start in range(0, len(behind), _READS_AT_ONCE):
+            await asyncio.gather(*map(self._reread, behind[start : start + _READS_AT_ONCE]))
+
+    async def refresh(self, challenge_id: str, version: int) -> None:
+        """Reads a challenge anew if what is known of it is older than this version.
+
+        Raises:
+            Unavailable: the store does not answer.
+        """
+        known = self._known(challenge_id)
+        if known is None or known.version < version:
+            await self._reread(challenge_id)
+
+    async def _reread(self, challenge_id: str) -> Record | None:
+        try:
+            record = read_log(await self._store.read(challenge_id))
+        except BrokenLogError as error:
+            _log.error("challenge_log_broken", challenge_id=challenge_id, reason=str(error))
+            return None
+        self._doubtful.discard(challenge_id)
+        if record is not None:
+            self._note(record, own=False)
+        return record
+
+    def _known(self, challenge_id: str) -> Record | None:
+        return self._live.get(challenge_id) or self._settled.get(challenge_id)
+
+    def _note(self, record: Record, *, own: bool) -> None:
+        challenge = record.challenge
+        challenge_id = challenge.challenge_id
+        known = self._known(challenge_id)
+        if known is not None and known.version >= record.version:
+            return
+        if challenge.stage.live:
+            self._live[challenge_id] = record
+            for _, sitter in challenge.sitters:
+                self._by_account.setdefault(sitter.account_id, set()).add(challenge_id)
+            if challenge.match_id:
+                self._by_match[challenge.match_id] = challenge_id
+        else:
+            self._retire(challenge_id)
+            self._settled[challenge_id] = record
+            if len(self._settled) > _SETTLED_KEPT:
+                self._settled.popitem(last=False)
+        for callback in self._on_change:
+            callback(record, own)
+
+    def _retire(self, challenge_id: str) -> None:
+        record = self._live.pop(challenge_id, None)
+        if record is None:
+            return
+        self._by_match.pop(record.challenge.match_id, None)
+        for _, sitter in record.challenge.sitters:
+            theirs = self._by_account.get(sitter.account_id, set())
+            theirs.discard(challenge_id)
+            if not theirs:
+                self._by_account.pop(sitter.account_id, None)

@@ -1,0 +1,127 @@
+"""Challenges and matches as a list shows them: every option with icon and words, names instead of accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2
+from matchmaking.archive import EndedMatch
+from matchmaking.challenge import Challenge, Sitter, Stage
+from matchmaking.texts import DEFAULT_LANGUAGE, TERMS, term
+
+__all__ = ["show_challenge", "show_ended", "show_options", "show_running"]
+
+_YES_NO: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {"true": "yes", "false": "no"},
+    "fi": {"true": "kyllä", "false": "ei"},
+}
+
+
+def show_challenge(
+    challenge: Challenge,
+    caller: str,
+    names: Mapping[str, str],
+    manifest: manifest_pb2.Manifest,
+    language: str,
+) -> matchmaking_pb2.Challenge:
+    """A challenge for one caller.
+
+    Args:
+        challenge: what is shown.
+        caller: account id of who looks.
+        names: by account id.
+        manifest: the game in words; an empty one shows option names and values as they are.
+        language: of the other words.
+    """
+    # To the world a challenge is done when it is matched; whether that match still runs is another list's matter.
+    stage = Stage.MATCHED if challenge.stage is Stage.ENDED else challenge.stage
+    return matchmaking_pb2.Challenge(
+        challenge_id=challenge.challenge_id,
+        game=challenge.game,
+        options=show_options(challenge.options, manifest, language),
+        seats=_seats(enumerate(challenge.seats), caller, names, manifest, language),
+        status=matchmaking_pb2.ChallengeStatus.ValueType(int(stage)),
+        created_ms=challenge.created_ms,
+        expires_ms=challenge.expires_ms,
+        match_id=challenge.match_id if stage is Stage.MATCHED else "",
+        mode=match_pb2.MatchMode.ValueType(challenge.mode),
+        rematch_of=challenge.rematch_of,
+        series=match_pb2.Series(series_id=challenge.series_id, game_no=challenge.game_no),
+        reason=term(challenge.reason, language) if challenge.reason in TERMS else challenge.reason,
+    )
+
+
+def show_running(
+    challenge: Challenge, caller: str, names: Mapping[str, str], manifest: manifest_pb2.Manifest
+) -> matchmaking_pb2.MatchSummary:
+    """A match that is being played."""
+    return matchmaking_pb2.MatchSummary(
+        match_id=challenge.match_id,
+        game=challenge.game,
+        seats=_seats(challenge.sitters, caller, names, manifest, DEFAULT_LANGUAGE),
+        created_ms=challenge.filled_ms,
+    )
+
+
+def show_ended(
+    match: EndedMatch, caller: str, names: Mapping[str, str], manifest: manifest_pb2.Manifest
+) -> matchmaking_pb2.MatchSummary:
+    """A match that is over."""
+    return matchmaking_pb2.MatchSummary(
+        match_id=match.match_id,
+        game=match.game,
+        seats=_seats(match.sitters, caller, names, manifest, DEFAULT_LANGUAGE),
+        finished=True,
+        closed=match_pb2.MatchClosed.FromString(match.closed),
+        created_ms=match.created_ms,
+    )
+
+
+def show_options(
+    options: Iterable[tuple[str, str]], manifest: manifest_pb2.Manifest, language: str
+) -> list[matchmaking_pb2.ShownOption]:
+    """Options as an icon and a word each; those at their default are marked."""
+    schemas = {schema.name: schema for schema in manifest.options}
+    return [_option(name, value, schemas.get(name), language) for name, value in options]
+
+
+def _option(
+    name: str, value: str, schema: manifest_pb2.OptionSchema | None, language: str
+) -> matchmaking_pb2.ShownOption:
+    shown = matchmaking_pb2.ShownOption(name=name, value=value, label=name, value_label=value)
+    if schema is None:
+        return shown
+    shown.label = schema.label or name
+    shown.icon = schema.icon
+    shown.is_default = value == schema.default
+    choice = next((item for item in schema.choices if item.value == value), None)
+    if choice is not None:
+        shown.value_label = choice.label or value
+        shown.icon = choice.icon or schema.icon
+    elif schema.type == manifest_pb2.OPTION_TYPE_BOOL:
+        shown.value_label = _YES_NO.get(language, _YES_NO[DEFAULT_LANGUAGE]).get(value, value)
+    elif schema.unit:
+        shown.value_label = f"{value} {schema.unit}"
+    return shown
+
+
+def _seats(
+    seats: Iterable[tuple[int, Sitter | None]],
+    caller: str,
+    names: Mapping[str, str],
+    manifest: manifest_pb2.Manifest,
+    language: str,
+) -> list[matchmaking_pb2.ChallengeSeat]:
+    levels = {level.level: level.name for level in manifest.bot_levels}
+    shown = []
+    for number, sitter in seats:
+        seat = matchmaking_pb2.ChallengeSeat(seat=number)
+        if sitter is not None:
+            seat.bot = sitter.bot
+            seat.level = sitter.level
+            seat.mine = sitter.account_id == caller
+            built_in = levels.get(sitter.level) or sitter.level
+            seat.name = built_in or names.get(sitter.account_id) or term("former_player", language)
+        shown.append(seat)
+    return shown

@@ -1,0 +1,151 @@
+"""What matchmaking says no with: stable codes, and sentences that say what to do next, in English and Finnish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from grimoire.engine import Illegal
+from grimoire.v1 import envelope_pb2
+
+__all__ = ["DEFAULT_LANGUAGE", "SENTENCES", "TERMS", "illegal", "rejection", "term"]
+
+DEFAULT_LANGUAGE: Final = "en"
+
+SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
+    "malformed": {
+        "en": "This request cannot be read: {detail}.",
+        "fi": "Pyyntöä ei voi lukea: {detail}.",
+    },
+    "bad_option": {
+        "en": "{detail}",
+        "fi": "{detail}",
+    },
+    "unknown_game": {
+        "en": "No game called {game} is played here. List the games and choose one of them.",
+        "fi": "Peliä {game} ei pelata täällä. Katso pelien luettelo ja valitse niistä.",
+    },
+    "unknown_challenge": {
+        "en": "There is no challenge with this id. Check the id, or look at the list of open challenges.",
+        "fi": "Tällä tunnuksella ei ole haastetta. Tarkista tunnus tai katso avoimien haasteiden luettelo.",
+    },
+    "own_challenge": {
+        "en": "This is your own challenge: wait until somebody joins, or play against a bot.",
+        "fi": "Tämä on oma haasteesi: odota, että joku liittyy, tai pelaa bottia vastaan.",
+    },
+    "challenge_full": {
+        "en": "All seats of this challenge are taken. Pick another challenge, or open your own.",
+        "fi": "Haasteen kaikki paikat on varattu. Valitse toinen haaste tai avaa oma.",
+    },
+    "challenge_gone": {
+        "en": "This challenge is no longer open: it was withdrawn or its time ran out. Pick another, or open your own.",
+        "fi": "Haaste ei ole enää avoinna: se peruttiin tai sen aika loppui. Valitse toinen haaste tai avaa oma.",
+    },
+    "not_invited": {
+        "en": "This rematch is for those who played the match before. Pick another challenge, or open your own.",
+        "fi": "Uusintaottelu on varattu edellisen ottelun pelaajille. Valitse toinen haaste tai avaa oma.",
+    },
+    "not_your_challenge": {
+        "en": "Only who opened a challenge can withdraw it.",
+        "fi": "Vain haasteen avaaja voi perua sen.",
+    },
+    "too_late_to_cancel": {
+        "en": "All seats are taken, so this challenge cannot be withdrawn any more. Open the match, and resign if you must.",
+        "fi": "Kaikki paikat on varattu, joten haastetta ei voi enää perua. Avaa ottelu ja luovuta, jos on pakko.",
+    },
+    "too_many_challenges": {
+        "en": "You have {limit} open challenges already. Withdraw one of them, or wait until somebody joins.",
+        "fi": "Sinulla on jo {limit} avointa haastetta. Peru jokin niistä tai odota, että joku liittyy.",
+    },
+    "too_many_matches": {
+        "en": "You play {limit} matches already. Finish one of them first.",
+        "fi": "Sinulla on jo {limit} ottelua kesken. Pelaa jokin niistä ensin loppuun.",
+    },
+    "rate_limited": {
+        "en": "That was too fast. Try again in a moment.",
+        "fi": "Liian nopeasti. Yritä hetken kuluttua uudelleen.",
+    },
+    "overloaded": {
+        "en": "There are more challenges than this server can hold right now. Join one of them, or try again later.",
+        "fi": "Haasteita on nyt enemmän kuin palvelin jaksaa. Liity johonkin niistä tai yritä myöhemmin uudelleen.",
+    },
+    "unavailable": {
+        "en": "This cannot be done right now: a part of the server does not answer. Nothing happened; try again in a moment.",
+        "fi": "Tämä ei onnistu juuri nyt: osa palvelimesta ei vastaa. Mitään ei tapahtunut; yritä hetken kuluttua uudelleen.",
+    },
+    "command_id_reused": {
+        "en": "This request id was used for another challenge. Send every new request under a new id.",
+        "fi": "Pyynnön tunnusta on käytetty jo toiseen haasteeseen. Käytä jokaisessa pyynnössä uutta tunnusta.",
+    },
+    "unknown_match": {
+        "en": "There is no match with this id. Check the id, or list your matches.",
+        "fi": "Tällä tunnuksella ei ole ottelua. Tarkista tunnus tai katso ottelusi.",
+    },
+    "not_a_seat": {
+        "en": "You did not play in this match, so there is no rematch to offer. Open a challenge of your own.",
+        "fi": "Et pelannut tässä ottelussa, joten et voi pyytää uusintaa. Avaa oma haaste.",
+    },
+    "match_not_over": {
+        "en": "This match is still being played. Ask for a rematch when it is over.",
+        "fi": "Ottelu on vielä kesken. Pyydä uusintaa, kun se on ohi.",
+    },
+    "rematch_too_late": {
+        "en": "A rematch can be asked for within {minutes} minutes after the end. Open a new challenge instead.",
+        "fi": "Uusintaa voi pyytää {minutes} minuutin kuluessa ottelun päättymisestä. Avaa sen sijaan uusi haaste.",
+    },
+}
+"""Code to sentence by language; named arguments stand in braces."""
+
+TERMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "withdrawn": {"en": "It was withdrawn.", "fi": "Se peruttiin."},
+    "former_player": {"en": "Former player", "fi": "Entinen pelaaja"},
+    "unknown_level": {
+        "en": "There is no bot called {level}. Choose one of: {levels}.",
+        "fi": "Bottia {level} ei ole. Valitse jokin näistä: {levels}.",
+    },
+    "bad_seats": {
+        "en": "This game is for {min} to {max} players; {seats} do not fit.",
+        "fi": "Tätä peliä pelaa {min}–{max} pelaajaa; {seats} ei käy.",
+    },
+    "too_many_bots": {
+        "en": "At least one seat must be left for you: with {seats} seats at most {max} bots fit.",
+        "fi": "Ainakin yksi paikka pitää jäädä sinulle: {seats} paikalle mahtuu enintään {max} bottia.",
+    },
+}
+"""Other words of the lobby."""
+
+
+def term(key: str, language: str, **arguments: object) -> str:
+    """A text of `TERMS`; an unknown language gives English."""
+    by_language = TERMS[key]
+    return by_language.get(language, by_language[DEFAULT_LANGUAGE]).format(**arguments)
+
+
+def illegal(code: str, *, field: str = "", **arguments: object) -> Illegal:
+    """A refusal with its English sentence.
+
+    >>> illegal("too_many_challenges", limit=5).message
+    'You have 5 open challenges already. Withdraw one of them, or wait until somebody joins.'
+    """
+    return Illegal(
+        code=code,
+        rule="",
+        message=SENTENCES[code][DEFAULT_LANGUAGE].format(**arguments),
+        arguments=tuple((name, str(value)) for name, value in arguments.items()),
+        field=field,
+    )
+
+
+def rejection(refusal: Illegal, language: str = DEFAULT_LANGUAGE, *, retry_after_ms: int = 0) -> envelope_pb2.Rejection:
+    """A refusal as it travels, worded in the caller's language where this page has the code."""
+    sentences = SENTENCES.get(refusal.code, {})
+    template = sentences.get(language)
+    message = template.format(**dict(refusal.arguments)) if template else refusal.message
+    return envelope_pb2.Rejection(
+        code=refusal.code,
+        rule=refusal.rule,
+        message=message,
+        field=refusal.field,
+        retry_after_ms=retry_after_ms,
+        arguments=[envelope_pb2.Argument(name=name, value=value) for name, value in refusal.arguments],
+    )
