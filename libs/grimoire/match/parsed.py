@@ -24,3 +24,7 @@ class Parsed(msgspec.Struct, frozen=True):
     payload: bytes
     prompt_id: int | None = None
     occupant_id: str = ""
+
+    def __repr__(self) -> str:
+        """Names no hidden fact: a payload may be a nonce or a hidden choice."""
+        return f"<Parsed {self.type} prompt_id={self.prompt_id}>"

@@ -73,10 +73,17 @@ def _walk(
         message = referee.schema.commands[record.type].FromString(record.payload)
     except (KeyError, DecodeError, SchemaError) as error:
         raise _LieError(version, f"entry {version} cannot be read by these rules") from error
+    if record.actor == match_pb2.ACTOR_KIND_SEAT and not (
+        state is not None and referee.holds_seat(state, record.seat, record.occupant_id)
+    ):
+        raise _LieError(version, f"seat {record.seat} was not this sender's")
     prompt_id = record.prompt_id if record.HasField("prompt_id") else None
     parsed = Parsed(head.command_id, record.type, message, record.payload, prompt_id, record.occupant_id)
     judge = _forced_referee(referee, record) if forced else referee
-    again = _judge(judge, state, head, record, parsed, events)
+    try:
+        again = _judge(judge, state, head, record, parsed, events)
+    except ValueError as error:  # seeds of another length, forced draws that cannot be
+        raise _LieError(version, f"entry {version} cannot be judged by these rules") from error
     if not isinstance(again, Entry):
         raise _LieError(version, f"the rules refuse this command: {again.code} {again.rule}".rstrip())
     if list(again.events) != events:
@@ -85,6 +92,10 @@ def _walk(
         )
     if list(again.draws) != list(record.draws):
         raise _LieError(version, "the rules draw otherwise than the log records")
+    if match_pb2.EntryHeader.FromString(again.header) != head:
+        raise _LieError(version, "the header is not of this command, this version or a time after the last entry's")
+    if match_pb2.CommandRecord.FromString(dict(again.parts)["command"]) != record:
+        raise _LieError(version, "the command's record holds more than the command")
     return referee.fold(state, entry.header, entry.public, parts, entry.hash)
 
 
@@ -131,7 +142,7 @@ def _seed(log: list[frame_pb2.ViewerEntry]) -> Secret:
         for event in match_pb2.Events.FromString(log[-1].public).events:
             if event.type == "fairness_revealed":
                 return Secret(match_pb2.FairnessRevealed.FromString(event.body).server_seed)
-    except DecodeError:
+    except (DecodeError, ValueError):
         pass
     raise _LieError(len(log), "the log does not end with its reveal")
 

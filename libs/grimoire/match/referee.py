@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, Schema
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import ForcedDraws, RecordedDraws
+from grimoire.fairness.names import check_match_id
 from grimoire.fairness.secret import Secret
 from grimoire.match.codes import reject, reject_illegal
 from grimoire.match.entry import Entry, seal_parts
@@ -35,9 +36,11 @@ LONG_TURN_S = 3600
 PLATFORM = Schema([match_pb2.DESCRIPTOR])
 """The platform's own events and commands."""
 
-_HOST_ONLY = frozenset({"create_match", "void"})
-_CLOCK_ONLY = frozenset({"expire"})
+_SENDERS = {"create_match": ActorKind.HOST, "void": ActorKind.HOST, "expire": ActorKind.CLOCK}
+"""Who sends what is not a seat's."""
 _HANDSHAKE = frozenset({"seal_nonce", "open_nonce"})
+_BEFORE_THE_START = _HANDSHAKE | _SENDERS.keys()
+_MODES = (match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL, match_pb2.MATCH_MODE_ANALYSIS)
 
 Rejection = envelope_pb2.Rejection
 SeedSource = Callable[[str, str, str], Secret]
@@ -109,6 +112,10 @@ class Referee(Generic[S]):
         spec = parsed.message
         if not isinstance(spec, match_pb2.CreateMatch) or spec.game != self.game.id:
             return reject("malformed", detail="this service creates matches of its own game only", field="game")
+        if not _is_match_id(match_id):
+            return reject("malformed", detail="a match id is 1 to 64 of a-z A-Z 0-9 _ / . -", field="match_id")
+        if spec.mode not in _MODES:
+            return reject("malformed", detail="a match is rated, casual or analysis", field="mode")
         names = [o.name for o in spec.options]
         if len(names) != len(set(names)):
             return reject("bad_option", detail="An option is named twice.", field="options")
@@ -142,7 +149,16 @@ class Referee(Generic[S]):
         if spec.HasField("series"):
             created.series.CopyFrom(spec.series)
         state = first_state(match_id, created, now_ms, spec.position)
+        if spec.position:
+            refused = self._try_position(state)
+            if refused is not None:
+                return refused
         return self._write(state, HOST, parsed, (created,), [], replace(state, version=1, time_ms=now_ms), seed)
+
+    def _try_position(self, state: MatchState[S]) -> Rejection | None:
+        """A position is judged before anybody sits down to it, with draws that are thrown away."""
+        start = self.game.start(state.setup, self._draws(state.mode, Secret(bytes(NONCE_BYTES))))
+        return reject_illegal(start, 0) if isinstance(start, Illegal) else None
 
     # ---- judging -------------------------------------------------------------------------------------------------
 
@@ -185,13 +201,15 @@ class Referee(Generic[S]):
     def _refusal(self, state: MatchState[S], actor: Actor, parsed: Parsed) -> Rejection | None:
         """The platform's checks in their order, as far as they need no store."""
         kind, version = parsed.type, state.version
+        if actor.kind is ActorKind.SEAT and not 0 <= actor.seat < len(state.occupants):
+            return reject("not_a_seat", version=version, seat=actor.seat)
         if state.over:
             return reject("match_over", version=version)
-        if state.phase is Phase.HANDSHAKE and kind not in _HANDSHAKE | _HOST_ONLY | _CLOCK_ONLY:
+        if state.phase is Phase.HANDSHAKE and kind not in _BEFORE_THE_START:
             return reject("match_not_started", version=version)
         if state.phase is Phase.RUNNING and kind in _HANDSHAKE:
             return reject("handshake_over", version=version)
-        if (kind in _HOST_ONLY and actor is not HOST) or (kind in _CLOCK_ONLY and actor is not CLOCK):
+        if actor.kind is not _SENDERS.get(kind, ActorKind.SEAT):
             return reject("not_authorised", version=version, type=kind)
         if kind == "create_match":
             return reject("match_exists", version=version)
@@ -201,7 +219,7 @@ class Referee(Generic[S]):
                 return reject("stale_prompt", version=version)
             if opened.prompt.seat != actor.seat:
                 return reject("not_your_prompt", version=version)
-        if version >= MAX_ENTRIES:
+        if version >= MAX_ENTRIES - (kind != "void"):  # the last entry is the host's, to end and reveal a full match
             return reject("match_broken", version=version)
         return None
 
@@ -518,6 +536,15 @@ def _position(command: bytes | None) -> bytes:
         return b""
     record = match_pb2.CommandRecord.FromString(command)
     return match_pb2.CreateMatch.FromString(record.payload).position
+
+
+def _is_match_id(text: str) -> bool:
+    """Whether this text may name a match."""
+    try:
+        check_match_id(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _next(state: MatchState[S], now_ms: int) -> MatchState[S]:
