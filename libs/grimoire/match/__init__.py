@@ -1,6 +1,6 @@
 """What happens to one match, purely: handshake, prompts, clock, void, reveal and chain, over any game."""
 
-from grimoire.match.clock import clock_command, due_extensions
+from grimoire.match.clock import clock_command, due_extensions, first_expired
 from grimoire.match.codes import RULES, reject
 from grimoire.match.entry import Entry, opened_entry
 from grimoire.match.frames import FrameFold, snapshot
@@ -21,6 +21,7 @@ __all__ = [
     "Referee",
     "clock_command",
     "due_extensions",
+    "first_expired",
     "opened_entry",
     "redecide",
     "reject",

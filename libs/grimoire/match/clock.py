@@ -40,3 +40,30 @@ def due_extensions(state: MatchState[Any], down: Sequence[tuple[int, int]], now_
 
 def _overlap(down: Sequence[tuple[int, int]], first: int, last: int) -> int:
     return sum(max(0, min(to, last) - max(start, first)) for start, to in down)
+
+
+def first_expired(
+    state: MatchState[Any], extensions: Sequence[tuple[int, int]], now_ms: int
+) -> tuple[int | None, int | None]:
+    """Which clock has run out, down time given back.
+
+    Args:
+        state: the match.
+        extensions: see `due_extensions`.
+        now_ms: the time, UTC ms.
+
+    Returns:
+        The prompt's number (0: the handshake) of the earliest deadline that has passed, or None; and the earliest
+        deadline still to come if none has, or None.
+    """
+    owed = dict(extensions)
+    if state.over:
+        return None, None
+    if state.phase is Phase.HANDSHAKE:
+        clocks = [(state.handshake_deadline_ms + owed.get(0, 0), 0)]
+    else:
+        clocks = [(p.deadline_ms + owed.get(p.prompt_id, 0), p.prompt_id) for p in state.prompts if p.limit_ms]
+    if not clocks:
+        return None, None
+    deadline, prompt_id = min(clocks)
+    return (prompt_id, None) if deadline <= now_ms else (None, deadline)

@@ -25,6 +25,7 @@ RULES: dict[str, str] = {
     "not_due": "The time of this prompt is not up yet.",
     "match_exists": "A different match with this id exists already.",
     "bad_option": "{detail}",
+    "not_judged": "Something went wrong here. Nothing happened in the match; it has been reported.",
     "match_broken": "This match is out of order and has been set aside; nothing of it is lost.",
 }
 """Code to sentence, in the order in which the platform checks where one command breaks several."""

@@ -1,0 +1,129 @@
+"""A match in its owner's memory: what is committed, what is decided ahead of the disk, and who waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from grimoire.engine import Actor
+from grimoire.match import Entry, MatchState, Parsed
+from grimoire.v1 import envelope_pb2
+
+__all__ = ["LiveMatch", "Pending", "Reply", "Watch"]
+
+Reply = Callable[[envelope_pb2.CommandReply], None]
+"""Answers a sender; called exactly once."""
+
+
+class Pending:
+    """A command on its way to disk.
+
+    Attributes:
+        live: its match.
+        actor, parsed, received_ms: to judge it anew if the group it went with is refused.
+        entry: what it did.
+        replies: who waits for it (several, where a command was sent again meanwhile).
+    """
+
+    __slots__ = ("actor", "entry", "live", "parsed", "received_ms", "replies")
+
+    def __init__(
+        self, live: LiveMatch, actor: Actor, parsed: Parsed, received_ms: int, entry: Entry, replies: list[Reply]
+    ) -> None:
+        self.live = live
+        self.actor = actor
+        self.parsed = parsed
+        self.received_ms = received_ms
+        self.entry = entry
+        self.replies = replies
+
+
+class Watch:
+    """One stream's queue of committed entries. A reader that falls too far behind is dropped and resumes by version."""
+
+    __slots__ = ("_wake", "dropped", "entries", "limit")
+
+    def __init__(self, limit: int = 256) -> None:
+        self.entries: list[Entry] = []
+        self.dropped = False
+        self.limit = limit
+        self._wake = asyncio.Event()
+
+    def put(self, entry: Entry) -> None:
+        """Adds a committed entry."""
+        if len(self.entries) >= self.limit:
+            self.dropped = True
+        else:
+            self.entries.append(entry)
+        self._wake.set()
+
+    def drop(self) -> None:
+        """Ends the stream: its match has moved or left memory."""
+        self.dropped = True
+        self._wake.set()
+
+    async def take(self, wait_s: float) -> list[Entry]:
+        """All that has come; empty after `wait_s` without news."""
+        if not self.entries and not self.dropped:
+            try:
+                await asyncio.wait_for(self._wake.wait(), wait_s)
+            except TimeoutError:
+                return []
+        self._wake.clear()
+        taken, self.entries = self.entries, []
+        return taken
+
+
+class LiveMatch:
+    """One match in memory.
+
+    Attributes:
+        match_id: its id.
+        partition: where it lives.
+        committed: the state that is on disk; views come from it. None: the match does not exist yet.
+        ahead: the state after all pending commands; commands are judged against it.
+        pending: commands on their way to disk, by command id.
+        command_ids: ids of all stored commands, to know a duplicate without asking the store.
+        watches: streams that follow it.
+        epoch: of the partition under which it is written.
+        game, rules_version: what it is a match of.
+    """
+
+    __slots__ = (
+        "ahead",
+        "command_ids",
+        "committed",
+        "epoch",
+        "game",
+        "match_id",
+        "partition",
+        "pending",
+        "rules_version",
+        "watches",
+    )
+
+    def __init__(
+        self,
+        match_id: str,
+        game: str,
+        rules_version: int,
+        partition: int,
+        epoch: int,
+        committed: MatchState[Any] | None,
+    ) -> None:
+        self.match_id = match_id
+        self.game = game
+        self.rules_version = rules_version
+        self.partition = partition
+        self.epoch = epoch
+        self.committed = committed
+        self.ahead = committed
+        self.pending: dict[bytes, Pending] = {}
+        self.command_ids: set[bytes] = set()
+        self.watches: set[Watch] = set()
+
+    @property
+    def idle(self) -> bool:
+        """Nothing would be lost by forgetting it."""
+        return not self.pending and not self.watches

@@ -1,0 +1,376 @@
+"""The gRPC face of a game: views, legal commands, live streams, projections, the rules walk. It decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+import grpc
+import grpc.aio
+
+from grimoire.engine import Illegal, Viewer, ViewerKind
+from grimoire.eventstore import StoredEntry, Unavailable
+from grimoire.fairness.secret import Secret
+from grimoire.match import Entry, FrameFold, MatchState, Referee, opened_entry, redecide, reject, snapshot
+from grimoire.match.codes import reject_illegal
+from grimoire.match.frames import head, prompts_for, viewer_of
+from grimoire.plugins import GamePlugin
+from grimoire.runtime.live import Watch
+from grimoire.runtime.owner import BrokenMatchError, MovedError, Owner
+from grimoire.v1 import frame_pb2, match_pb2, rules_pb2, rules_pb2_grpc
+
+__all__ = ["RulesService"]
+
+HEARTBEAT_S: Final = 10.0
+CHUNK: Final = 64
+CHUNK_BYTES: Final = 512 * 1024
+MAX_LOG_BYTES: Final = 16 * 1024 * 1024
+MAX_ENTRIES: Final = 50_000
+RESUME_ENTRIES: Final = 256
+WALKS: Final = 2
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class RulesService(rules_pb2_grpc.RulesServiceServicer):
+    """Serves one game's matches to the platform's own services.
+
+    Args:
+        plugin: the game.
+        owner: the matches this instance decides.
+        now_ms: the time, UTC ms.
+        heartbeat_s: seconds between heartbeats of a quiet stream.
+    """
+
+    def __init__(
+        self, plugin: GamePlugin, owner: Owner, now_ms: Callable[[], int], *, heartbeat_s: float = HEARTBEAT_S
+    ) -> None:
+        self._plugin = plugin
+        self._owner = owner
+        self._referee: Referee[Any] = owner.referee
+        self._now_ms = now_ms
+        self._heartbeat_s = heartbeat_s
+        # Folding whole logs is work for a thread, and not for many at once: commands come first (one GIL).
+        self._walks = asyncio.Semaphore(WALKS)
+
+    # ---- the game in words ---------------------------------------------------------------------------------------
+
+    async def Describe(self, request: rules_pb2.DescribeRequest, context: Context) -> rules_pb2.DescribeResponse:
+        """The manifest in one language."""
+        return rules_pb2.DescribeResponse(manifest=self._plugin.texts.manifest(request.language or "en"))
+
+    async def CheckOptions(
+        self, request: rules_pb2.CheckOptionsRequest, context: Context
+    ) -> rules_pb2.CheckOptionsResponse:
+        """Options with defaults filled in, or what is wrong with them."""
+        game = self._plugin.game
+        answer = rules_pb2.CheckOptionsResponse(min_seats=game.min_seats, max_seats=game.max_seats)
+        names = [o.name for o in request.options]
+        if len(names) != len(set(names)):
+            answer.rejection.CopyFrom(reject("bad_option", detail="An option is named twice.", field="options"))
+            return answer
+        facts = game.configure({o.name: o.value for o in request.options}, game.min_seats)
+        if isinstance(facts, Illegal):
+            answer.rejection.CopyFrom(reject_illegal(facts, 0))
+        else:
+            answer.options.extend(match_pb2.OptionValue(name=k, value=v) for k, v in facts.options)
+        return answer
+
+    # ---- one match now -------------------------------------------------------------------------------------------
+
+    async def GetHead(self, request: rules_pb2.GetHeadRequest, context: Context) -> rules_pb2.GetHeadResponse:
+        """Facts that everybody may know."""
+        state = await self._state(request.match_id, context)
+        return rules_pb2.GetHeadResponse(head=head(self._referee, state))
+
+    async def GetView(self, request: rules_pb2.GetViewRequest, context: Context) -> rules_pb2.GetViewResponse:
+        """A viewer's screen, at the head or as it was at an earlier version."""
+        state = await self._state(request.match_id, context)
+        viewer = await self._viewer(request.viewer, state, context)
+        if request.version > state.version:
+            await context.abort(grpc.StatusCode.OUT_OF_RANGE, f"the match has {state.version} versions")
+        if request.version and request.version < state.version:
+            entries = await self._read(request.match_id, 1, request.version, context)
+            fold = FrameFold(self._referee, viewer)
+            async with self._walks:
+                await asyncio.to_thread(_advance, fold, entries)
+            if fold.state is None:
+                raise AssertionError("an earlier version has entries")
+            shown = snapshot(self._referee, fold.state, viewer, fold.state.time_ms)
+        else:
+            shown = snapshot(self._referee, state, viewer, self._now_ms())
+        return rules_pb2.GetViewResponse(snapshot=shown)
+
+    async def ListLegal(self, request: rules_pb2.ListLegalRequest, context: Context) -> rules_pb2.ListLegalResponse:
+        """A seat's open prompts with everything it may answer."""
+        state = await self._state(request.match_id, context)
+        asked = frame_pb2.Viewer(kind=frame_pb2.VIEWER_KIND_SEAT, seat=request.seat)
+        viewer = await self._viewer(asked, state, context)
+        prompts = [p for p in prompts_for(self._referee, state, viewer) if p.seat == request.seat]
+        return rules_pb2.ListLegalResponse(version=state.version, prompts=prompts)
+
+    async def WhyNot(self, request: rules_pb2.WhyNotRequest, context: Context) -> rules_pb2.WhyNotResponse:
+        """Dry run: what sending this would be answered."""
+        try:
+            rejection, version = await self._owner.try_out(request.submission)
+        except (MovedError, BrokenMatchError, Unavailable) as error:
+            await _fail(error, context)
+        return rules_pb2.WhyNotResponse(rejection=rejection, version=version)
+
+    # ---- following a match ---------------------------------------------------------------------------------------
+
+    async def WatchMatch(
+        self, request: rules_pb2.WatchMatchRequest, context: Context
+    ) -> AsyncIterator[rules_pb2.WatchMatchResponse]:
+        """First a snapshot, or the deltas since a version; then what comes, and heartbeats in quiet times."""
+        try:
+            state, watch, leave = await self._owner.watch(request.match_id)
+        except (MovedError, BrokenMatchError, Unavailable) as error:
+            await _fail(error, context)
+        try:
+            if state is None:
+                await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
+            viewer = await self._viewer(request.viewer, state, context)
+            yield _framed(await self._first_frame(request, state, viewer, context))
+            async for frame in self._frames(watch, state.version, viewer):
+                yield _framed(frame)
+        finally:
+            leave()
+        # The match has moved, or this reader was too slow: it resumes by version.
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "moved")
+
+    async def _first_frame(
+        self, request: rules_pb2.WatchMatchRequest, state: MatchState[Any], viewer: Viewer, context: Context
+    ) -> frame_pb2.Frame:
+        since = request.since_version
+        if 0 < since <= state.version and state.version - since <= RESUME_ENTRIES:
+            entries = await self._read(request.match_id, since, state.version, context)
+            if entries and entries[0].hash == request.since_hash:
+                opened = [self._open(state, e, viewer) for e in entries[1:]]
+                return frame_pb2.Frame(delta=self._delta(since, opened, state, viewer))
+        return frame_pb2.Frame(snapshot=snapshot(self._referee, state, viewer, self._now_ms()))
+
+    async def _frames(self, watch: Watch, version: int, viewer: Viewer) -> AsyncIterator[frame_pb2.Frame]:
+        while not watch.dropped:
+            entries = [e for e in await watch.take(self._heartbeat_s) if e.version > version]
+            if entries:
+                first, last = version, entries[-1]
+                version = last.version
+                opened = [self._open_entry(e, viewer) for e in entries]
+                yield frame_pb2.Frame(delta=self._delta(first, opened, last.state, viewer))
+            elif not watch.dropped:
+                beat = frame_pb2.Heartbeat(version=version, server_time_ms=self._now_ms())
+                yield frame_pb2.Frame(heartbeat=beat)
+
+    def _delta(
+        self, first: int, opened: list[frame_pb2.ViewerEntry], state: MatchState[Any], viewer: Viewer
+    ) -> frame_pb2.Delta:
+        shown = snapshot(self._referee, state, viewer, self._now_ms())
+        return frame_pb2.Delta(**{"from": first}, to=state.version, entries=opened, snapshot=shown)
+
+    def _open_entry(self, entry: Entry, viewer: Viewer) -> frame_pb2.ViewerEntry:
+        state = entry.state
+        return opened_entry(
+            match_id=entry.match_id,
+            version=entry.version,
+            header=entry.header,
+            public=entry.public,
+            digests=entry.stored_digests(),
+            hash_=entry.hash,
+            parts=dict(entry.parts),
+            viewer=viewer,
+            revealed=state.revealed,
+            seed=self._referee.seed(state),
+        )
+
+    def _open(self, state: MatchState[Any], stored: StoredEntry, viewer: Viewer) -> frame_pb2.ViewerEntry:
+        return opened_entry(
+            match_id=stored.match_id,
+            version=stored.version,
+            header=stored.header,
+            public=stored.public,
+            digests=stored.digests,
+            hash_=stored.hash,
+            parts=_parts(stored),
+            viewer=viewer,
+            revealed=state.revealed,
+            seed=self._referee.seed(state),
+        )
+
+    # ---- the log -------------------------------------------------------------------------------------------------
+
+    async def GetEntries(
+        self, request: rules_pb2.GetEntriesRequest, context: Context
+    ) -> AsyncIterator[rules_pb2.GetEntriesResponse]:
+        """Entries as one viewer may see them, in chunks."""
+        state = await self._state(request.match_id, context)
+        viewer = await self._viewer(request.viewer, state, context)
+        first, last = max(1, getattr(request, "from")), request.to or state.version
+        async for chunk in self._chunks(request.match_id, first, min(last, state.version), context):
+            yield rules_pb2.GetEntriesResponse(entries=[self._open(state, e, viewer) for e in chunk])
+
+    async def GetFrames(
+        self, request: rules_pb2.GetFramesRequest, context: Context
+    ) -> AsyncIterator[rules_pb2.GetFramesResponse]:
+        """What a viewer saw at each version of a range, in chunks."""
+        state = await self._state(request.match_id, context)
+        viewer = await self._viewer(request.viewer, state, context)
+        first, last = max(1, getattr(request, "from")), min(request.to or state.version, state.version)
+        fold = FrameFold(self._referee, viewer, self._plugin.texts)
+        async for chunk in self._chunks(request.match_id, 1, last, context):
+            work = [(e.version, e.header, e.public, _parts(e), e.hash) for e in chunk]
+            async with self._walks:
+                frames = await asyncio.to_thread(_frames_of, fold, work, first)
+            if frames:
+                yield rules_pb2.GetFramesResponse(frames=frames)
+
+    async def Project(
+        self, requests: AsyncIterator[rules_pb2.ProjectRequest], context: Context
+    ) -> AsyncIterator[rules_pb2.ProjectResponse]:
+        """Folds a given, revealed log: replay of exported matches without game code elsewhere."""
+        start, entries = await _received(requests, context)
+        viewer = await _viewer_or_abort(start.viewer, context)
+        referee = await self._revealed_referee(entries, context)
+        first, last = max(1, getattr(start, "from")), start.to or len(entries)
+        fold = FrameFold(referee, viewer, self._plugin.texts)
+        for at in range(0, min(last, len(entries)), CHUNK):
+            chunk = entries[at : min(at + CHUNK, last)]
+            work = [
+                (at + n + 1, e.header, e.public, {p.audience: p.body for p in e.parts}, e.hash)
+                for n, e in enumerate(chunk)
+            ]
+            async with self._walks:
+                frames = await asyncio.to_thread(_frames_of, fold, work, first)
+            if frames:
+                yield rules_pb2.ProjectResponse(frames=frames)
+
+    async def Redecide(
+        self, requests: AsyncIterator[rules_pb2.RedecideRequest], context: Context
+    ) -> rules_pb2.RedecideResponse:
+        """Check 8 of the audit over a given, revealed log."""
+        entries: list[frame_pb2.ViewerEntry] = []
+        size = 0
+        async for request in requests:
+            size += request.ByteSize()
+            if size > MAX_LOG_BYTES or len(entries) >= MAX_ENTRIES:
+                await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this log is too large")
+            entries.append(request.entry)
+        async with self._walks:
+            check = await asyncio.to_thread(redecide, self._plugin.game, entries)
+        return rules_pb2.RedecideResponse(check=check)
+
+    # ---- helpers -------------------------------------------------------------------------------------------------
+
+    async def _state(self, match_id: str, context: Context) -> MatchState[Any]:
+        try:
+            state = await self._owner.state(match_id)
+        except (BrokenMatchError, Unavailable) as error:
+            await _fail(error, context)
+        if state is None:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
+        return state
+
+    async def _viewer(self, message: frame_pb2.Viewer, state: MatchState[Any], context: Context) -> Viewer:
+        """The viewer a trusted caller derived; still never everything before the reveal."""
+        viewer = await _viewer_or_abort(message, context)
+        if viewer.kind is ViewerKind.ALL and not state.revealed:
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "everything is shown only after the reveal")
+        if viewer.kind is ViewerKind.SEAT and viewer.seat >= len(state.occupants):
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the match has no such seat")
+        return viewer
+
+    async def _read(self, match_id: str, first: int, last: int, context: Context) -> list[StoredEntry]:
+        try:
+            return await self._owner.store.read(match_id, first, last, parts=True)
+        except Unavailable as error:
+            await _fail(error, context)
+
+    async def _chunks(self, match_id: str, first: int, last: int, context: Context) -> AsyncIterator[list[StoredEntry]]:
+        try:
+            async for chunk in self._owner.store.read_chunks(match_id, first, last, parts=True, size=CHUNK):
+                yield chunk
+        except Unavailable as error:
+            await _fail(error, context)
+
+    async def _revealed_referee(self, entries: list[frame_pb2.ViewerEntry], context: Context) -> Referee[Any]:
+        seed = _seed_of(entries)
+        if seed is None:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "this log is not revealed")
+        return Referee(self._plugin.game, lambda *_: seed)
+
+
+def _framed(frame: frame_pb2.Frame) -> rules_pb2.WatchMatchResponse:
+    return rules_pb2.WatchMatchResponse(frame=frame)
+
+
+def _parts(stored: StoredEntry) -> dict[str, bytes]:
+    return {p.audience: p.body for p in match_pb2.Parts.FromString(stored.parts or b"").parts}
+
+
+def _advance(fold: FrameFold[Any], entries: list[StoredEntry]) -> None:
+    for stored in entries:
+        fold.advance(stored.header, stored.public, _parts(stored), stored.hash)
+
+
+_Work = Sequence[tuple[int, bytes, bytes, Mapping[str, bytes], bytes]]
+
+
+def _frames_of(fold: FrameFold[Any], work: _Work, first: int) -> list[rules_pb2.ReplayFrame]:
+    return list(_each_frame(fold, work, first))
+
+
+def _each_frame(fold: FrameFold[Any], work: _Work, first: int) -> Iterator[rules_pb2.ReplayFrame]:
+    for version, header, public, parts, hash_ in work:
+        step = functools.partial(fold.advance if version < first else fold.frame, header, public, parts, hash_)
+        try:
+            frame = step()
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError):
+            # One version that cannot be shown must not take its neighbours along.
+            if version >= first:
+                yield rules_pb2.ReplayFrame(version=version, hash=hash_, fault=reject("match_broken", version=version))
+        else:
+            if frame is not None:
+                yield frame
+
+
+def _seed_of(entries: list[frame_pb2.ViewerEntry]) -> Secret | None:
+    if not entries:
+        return None
+    for event in match_pb2.Events.FromString(entries[-1].public).events:
+        if event.type == "fairness_revealed":
+            return Secret(match_pb2.FairnessRevealed.FromString(event.body).server_seed)
+    return None
+
+
+async def _received(
+    requests: AsyncIterator[rules_pb2.ProjectRequest], context: Context
+) -> tuple[rules_pb2.ProjectStart, list[frame_pb2.ViewerEntry]]:
+    start = rules_pb2.ProjectStart()
+    entries: list[frame_pb2.ViewerEntry] = []
+    size = 0
+    async for request in requests:
+        size += request.ByteSize()
+        if size > MAX_LOG_BYTES or len(entries) >= MAX_ENTRIES:
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this log is too large")
+        if request.HasField("start"):
+            start = request.start
+        else:
+            entries.append(request.entry)
+    return start, entries
+
+
+async def _viewer_or_abort(message: frame_pb2.Viewer, context: Context) -> Viewer:
+    try:
+        return viewer_of(message)
+    except ValueError as error:
+        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+
+async def _fail(error: Exception, context: Context) -> NoReturn:
+    if isinstance(error, MovedError):
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "moved")
+    if isinstance(error, BrokenMatchError):
+        await context.abort(grpc.StatusCode.DATA_LOSS, reject("match_broken").message)
+    await context.abort(grpc.StatusCode.UNAVAILABLE, "overloaded")
