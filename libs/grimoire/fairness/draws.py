@@ -61,6 +61,16 @@ class Stream:
             self._block += 1
         return self._words.pop()
 
+    @property
+    def position(self) -> tuple[int, tuple[int, ...]]:
+        """Where the stream stands; as secret as the draws to come."""
+        return self._block, tuple(self._words)
+
+    def go_to(self, position: tuple[int, tuple[int, ...]]) -> None:
+        """Stands again where it stood."""
+        self._block = position[0]
+        self._words = list(position[1])
+
     def below(self, n: int) -> int:
         """A uniform integer in 0..n-1: words at or above floor(2**64 / n) * n are passed over, so none is favoured.
 
@@ -175,7 +185,8 @@ class ForcedDraws:
 
     Args:
         forced: by label. For `below`, `coin` and `choice` one number an ask; for `shuffle` and `sample` the former
-            indices of what comes first; a shorter list is a forced beginning, the rest follows in the items' order.
+            indices of what comes first; a shorter list is a forced beginning, the rest follows in the items' order;
+            what one ask does not use, the label's next ask takes.
         fallback: answers labels that are not forced, and asks beyond a label's last number; its `taken` is shared.
 
     >>> joint = Secret(bytes(32))
@@ -220,8 +231,8 @@ class ForcedDraws:
         Raises:
             ForcedDrawError: if the label's numbers are not different indices of the items.
         """
-        numbers = self._forced.pop(label, None)
-        if numbers is None:
+        numbers = self._take(label, len(items))
+        if not numbers:
             return self._fallback.shuffle(label, items)
         order = _completed(label, numbers, len(items))
         self.taken.append(match_pb2.Draw(label=label, kind=_SHUFFLE, bound=len(items), results=order))
@@ -233,14 +244,19 @@ class ForcedDraws:
         Raises:
             ForcedDrawError: if the label's numbers are not different indices of the items.
         """
-        numbers = self._forced.pop(label, None)
-        if numbers is None:
+        numbers = self._take(label, k)
+        if not numbers or k > len(items):
             return self._fallback.sample(label, items, k)
-        if not len(numbers) <= k <= len(items):
-            raise ForcedDrawError(f"{label}: {len(numbers)} numbers for {k} of {len(items)}")
         drawn = _completed(label, numbers, len(items))[:k]
         self.taken.append(match_pb2.Draw(label=label, kind=_SAMPLE, bound=len(items), results=drawn))
         return [items[i] for i in drawn]
+
+    def _take(self, label: str, count: int) -> list[int]:
+        """Up to this many of the label's numbers; the rest waits for its next ask."""
+        numbers = self._forced.get(label, [])
+        taken = numbers[:count]
+        del numbers[:count]
+        return taken
 
 
 def _completed(label: str, numbers: list[int], n: int) -> list[int]:
