@@ -80,7 +80,7 @@ class PostgresServer:
     def start(self) -> None:
         """Starts the server and returns when it takes connections."""
         with (self.folder / "log").open("ab") as log:
-            command = [self._bin / "postgres", "-D", self._data, "-k", self.folder, "-h", "", "-F"]
+            command: list[str | Path] = [self._bin / "postgres", "-D", self._data, "-k", self.folder, "-h", "", "-F"]
             self._process = self._identity.start(*(command if self._lax else command[:-1]), folder=self.folder, log=log)
         give_up = time.monotonic() + _START_S
         while not self._ready():

@@ -56,4 +56,8 @@ async def open_store(url: str, *, read_only: bool = False) -> EventStore:
         from grimoire.eventstore.sqlite import SqliteStore
 
         return await SqliteStore.open(Path(rest[1:]), read_only=read_only)
+    if scheme in {"postgresql", "postgres"} and rest:
+        from grimoire.eventstore.postgres import PostgresStore
+
+        return await PostgresStore.open(url, read_only=read_only)
     raise ValueError("a store's URL begins with sqlite:/// (and a file) or postgresql://")
