@@ -15,6 +15,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 __all__ = [
     "CORRELATION_HEADER",
+    "adopt",
     "correlated",
     "correlation_id",
     "incoming",
@@ -66,6 +67,17 @@ def outgoing() -> dict[str, str] | None:
     if trace.get_current_span().get_span_context().is_valid:
         _propagator.inject(headers)
     return headers or None
+
+
+def adopt(headers: Mapping[str, str]) -> None:
+    """Takes over the correlation id and trace context of a received call for the rest of this task.
+
+    For tasks that serve one call and then end; elsewhere use `incoming`.
+    """
+    given = headers.get(CORRELATION_HEADER, "")
+    _current.set(given if _VALID.fullmatch(given) else new_correlation_id())
+    if "traceparent" in headers:
+        otel_context.attach(_propagator.extract({name: headers[name] for name in _TRACE_HEADERS if name in headers}))
 
 
 @contextmanager

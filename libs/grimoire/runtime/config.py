@@ -22,13 +22,14 @@ from grimoire.bus.connection import BusSettings
 from grimoire.plugins import game_names
 from grimoire.runtime.keys import KeyRing
 
-__all__ = ["Address", "AlreadyRunningError", "Config", "ConfigError", "LogFormat", "LogLevel", "RunFile"]
+__all__ = ["Address", "AlreadyRunningError", "Config", "ConfigError", "LogFormat", "LogLevel", "RunFile", "TlsFiles"]
 
 _SERVICE_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _PLATFORM_PORTS: Final = {"gateway": 7420, "matchmaking": 7421, "replay": 7422, "bots": 7423}
 _FIRST_GAME_PORT: Final = 7431
 _METRICS_PORT: Final = 7480
 _LOOPBACK: Final = "127.0.0.1"
+_TLS_VARIABLES: Final = ("GRIMOIRE_TLS_CERTIFICATE", "GRIMOIRE_TLS_KEY", "GRIMOIRE_TLS_AUTHORITY")
 _Choice = TypeVar("_Choice", bound=enum.StrEnum)
 
 
@@ -54,6 +55,11 @@ class LogFormat(enum.StrEnum):
 
     CONSOLE = "console"
     JSON = "json"
+
+
+class _YesNo(enum.StrEnum):
+    YES = "yes"
+    NO = "no"
 
 
 class Address(NamedTuple):
@@ -93,6 +99,20 @@ class Address(NamedTuple):
         return cls(bare, int(port))
 
 
+class TlsFiles(NamedTuple):
+    """PEM files for internal calls between machines: each side shows its certificate and checks the other's.
+
+    Attributes:
+        certificate: this service's certificate chain.
+        key: its private key.
+        authority: certificates of those who may sign the others'.
+    """
+
+    certificate: Path
+    key: Path
+    authority: Path
+
+
 def _default_addresses() -> dict[str, Address]:
     ports = _PLATFORM_PORTS | {game: _FIRST_GAME_PORT + index for index, game in enumerate(game_names())}
     return {service: Address(_LOOPBACK, port) for service, port in ports.items()}
@@ -110,6 +130,8 @@ class Config:
         shared_database_url: PostgreSQL for all services; None: one SQLite file per service.
         database_urls: PostgreSQL of single services; wins over the shared one.
         addresses: where each service listens. The edge is `gateway`; all others are internal gRPC.
+        tls: for internal calls; None: they are plain, and refused beyond this machine.
+        private_network: internal calls may be plain beyond this machine too: nobody else can reach that network.
         metrics: where metrics are shown.
         log_level: the least important level that is logged.
         log_format: console or JSON lines.
@@ -121,6 +143,8 @@ class Config:
     shared_database_url: str | None = field(default=None, repr=False)
     database_urls: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     addresses: Mapping[str, Address] = field(default_factory=lambda: MappingProxyType(_default_addresses()))
+    tls: TlsFiles | None = None
+    private_network: bool = False
     metrics: Address = field(default_factory=lambda: Address(_LOOPBACK, _METRICS_PORT))
     log_level: LogLevel = LogLevel.INFO
     log_format: LogFormat = LogFormat.CONSOLE
@@ -232,6 +256,10 @@ class Config:
         }
         env |= {_address_variable(service): str(address) for service, address in self.addresses.items()}
         env |= {f"GRIMOIRE_DATABASE_URL_{name.upper()}": url for name, url in self.database_urls.items()}
+        if self.tls is not None:
+            env |= dict(zip(_TLS_VARIABLES, map(str, self.tls), strict=True))
+        if self.private_network:
+            env["GRIMOIRE_PRIVATE_NETWORK"] = "yes"
         if self.nats_url is not None:
             env["GRIMOIRE_NATS_URL"] = self.nats_url
         if self.shared_database_url is not None:
@@ -256,6 +284,8 @@ class _Reader:
             shared_database_url=self._database_url("GRIMOIRE_DATABASE_URL"),
             database_urls=MappingProxyType(self._database_urls()),
             addresses=MappingProxyType(self._addresses()),
+            tls=self._tls(),
+            private_network=self._choice("GRIMOIRE_PRIVATE_NETWORK", _YesNo, _YesNo.NO) is _YesNo.YES,
             metrics=self._address("GRIMOIRE_METRICS") or Address(_LOOPBACK, _METRICS_PORT),
             log_level=self._choice("GRIMOIRE_LOG_LEVEL", LogLevel, LogLevel.INFO),
             log_format=self._choice("GRIMOIRE_LOG_FORMAT", LogFormat, LogFormat.CONSOLE),
@@ -313,6 +343,15 @@ class _Reader:
             return Address.parse(text)
         except ValueError as error:
             raise ConfigError(f"{variable} must be host:port, port 0 for any free one: {error}") from None
+
+    def _tls(self) -> TlsFiles | None:
+        given = [self._env.get(variable) for variable in _TLS_VARIABLES]
+        if not any(given):
+            return None
+        for variable, path in zip(_TLS_VARIABLES, given, strict=True):
+            if path is None or not Path(path).is_file():
+                raise ConfigError(f"{variable} must name a PEM file; set all of {', '.join(_TLS_VARIABLES)}, or none")
+        return TlsFiles(*(Path(path).absolute() for path in given if path is not None))
 
     def _choice(self, variable: str, kind: type[_Choice], default: _Choice) -> _Choice:
         text = self._env.get(variable, default.value).lower()
