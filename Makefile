@@ -51,7 +51,7 @@ bench: setup ## Measure speed and print ratios
 	$(BIN)/python -m tests.benchmarks
 
 breaking-baseline: setup ## Record the schemas that later ones must stay compatible with
-	$(BIN)/buf build -o protos/baseline.binpb
+	$(BIN)/buf build --exclude-source-info -o protos/baseline.binpb
 
 lock: ## Renew requirements.lock from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements.lock
