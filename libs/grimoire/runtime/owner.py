@@ -99,7 +99,6 @@ class Owner:
         store: the record.
         bus: the connection.
         instance: our name in this run.
-        address: where our RulesService answers.
         now_ms: the time, UTC ms.
         limits: bounds.
     """
@@ -111,7 +110,6 @@ class Owner:
         bus: Bus,
         *,
         instance: str,
-        address: str,
         now_ms: Callable[[], int],
         limits: OwnerLimits | None = None,
     ) -> None:
@@ -120,7 +118,7 @@ class Owner:
         self.game = referee.game.id
         self._bus = bus
         self._instance = instance
-        self._address = address
+        self._address = ""
         self._now_ms = now_ms
         self._limits = limits or OwnerLimits()
         self._matches: OrderedDict[str, LiveMatch] = OrderedDict()
@@ -136,16 +134,21 @@ class Owner:
         self._stopping = False
         self._meters = _Meters(self.game)
         self.partitions = Partitions(
-            store, self.game, instance, address, now_ms, self._on_taken, self._on_lost, self._run_deferred
+            store, self.game, instance, now_ms, self._on_taken, self._on_lost, self._run_deferred
         )
 
     # ---- life ----------------------------------------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Takes what partitions are free and serves them."""
+    async def start(self, address: str) -> None:
+        """Takes what partitions are free and serves them.
+
+        Args:
+            address: where our RulesService answers; announced with each partition.
+        """
+        self._address = address
         self._outbox.start()
         self._committer.start()
-        await self.partitions.start()
+        await self.partitions.start(address)
 
     async def stop(self) -> None:
         """Takes no more commands, finishes those it has, and gives its partitions up."""

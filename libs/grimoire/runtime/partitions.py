@@ -42,7 +42,6 @@ class Partitions:
         store: where ownership is written down.
         game: whose partitions.
         instance: our name in this run.
-        address: where our RulesService answers.
         now_ms: the time, UTC ms.
         taken: called with what became ours; it is served only after this returns.
         lost: called with what is no longer ours.
@@ -54,7 +53,6 @@ class Partitions:
         store: EventStore,
         game: str,
         instance: str,
-        address: str,
         now_ms: Callable[[], int],
         taken: Callable[[dict[int, Held]], Awaitable[None]],
         lost: Callable[[set[int]], Awaitable[None]],
@@ -67,7 +65,7 @@ class Partitions:
         self._store = store
         self._game = game
         self._instance = instance
-        self._address = address
+        self._address = ""
         self._now_ms = now_ms
         self._taken = taken
         self._lost = lost
@@ -89,8 +87,13 @@ class Partitions:
         """Beats now."""
         self._hurry.set()
 
-    async def start(self) -> None:
-        """Claims what is free and begins to beat."""
+    async def start(self, address: str) -> None:
+        """Claims what is free and begins to beat.
+
+        Args:
+            address: where our RulesService answers.
+        """
+        self._address = address
         await self._beat()
         self._task = asyncio.create_task(self._run(), name="partitions")
 
