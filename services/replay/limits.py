@@ -23,7 +23,6 @@ class ReplayLimits(msgspec.Struct, frozen=True):
         log_bytes: a stored match with more bytes of entries than this is not audited in one go.
         upload_idle_s: an upload from which nothing comes for this long is given up.
         upload_s: how long an upload may take in all.
-        read_s: how long reading and verifying an uploaded file may take.
         redecide_s: how long the rules may take to judge a whole log anew.
         silence_s: a game service that says nothing for this long is given up.
         takeover_s: how long a match without an owner is waited for.
@@ -41,7 +40,6 @@ class ReplayLimits(msgspec.Struct, frozen=True):
     log_bytes: int = 64 * 1024 * 1024
     upload_idle_s: float = 30.0
     upload_s: float = 300.0
-    read_s: float = 60.0
     redecide_s: float = 60.0
     silence_s: float = 30.0
     takeover_s: float = 5.0
@@ -80,9 +78,9 @@ class Gate:
             Refused: if there is none.
         """
         if self._inside[account_id] >= self._per_account:
-            raise Refused(RefusalKind.BUSY, "rate_limited", "You have too many of these running; let one end first.")
+            raise _busy("rate_limited", "You have too many of these running; let one end first.")
         if self.inside >= self._in_all:
-            raise Refused(RefusalKind.BUSY, "overloaded", "Replay has more work than it can take; try again soon.")
+            raise _busy("overloaded", "Replay has more work than it can take; try again soon.")
         self._inside[account_id] += 1
         try:
             yield
@@ -90,3 +88,7 @@ class Gate:
             self._inside[account_id] -= 1
             if not self._inside[account_id]:
                 del self._inside[account_id]
+
+
+def _busy(code: str, message: str) -> Refused:
+    return Refused(RefusalKind.BUSY, code, message, retry_after_ms=1_000)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from grimoire.engine import Viewer
-from grimoire.fairness.export import read_export
+from grimoire.fairness.export import Export, read_export
 from grimoire.v1 import frame_pb2, rules_pb2
 from replay.limits import ReplayLimits
 from replay.refusals import RefusalKind, Refused
@@ -56,22 +56,26 @@ class StoredMatch:
 
 
 class ImportedLog:
-    """A revealed log from a file, known here under an id of its own."""
+    """A revealed log from a file, known here under an id of its own.
+
+    Attributes:
+        export: what the file holds.
+    """
 
     imported = True
 
-    def __init__(self, head: frame_pb2.MatchHead, log: Sequence[frame_pb2.ViewerEntry], rules: Rules) -> None:
+    def __init__(self, head: frame_pb2.MatchHead, export: Export, rules: Rules) -> None:
         self.head = head
-        self._log = log
+        self.export = export
         self._rules = rules
 
     def frames(self, viewer: Viewer, first: int, last: int) -> AsyncGenerator[rules_pb2.ReplayFrame, None]:
         """As `Match.frames`, folded by any instance of the game."""
-        return self._rules.project(self.head.game, self._log, viewer, first, last)
+        return self._rules.project(self.head.game, self.export.entries, viewer, first, last)
 
     async def entries(self, viewer: Viewer) -> AsyncGenerator[frame_pb2.ViewerEntry, None]:  # noqa: ARG002
         """As `Match.entries`; only revealed logs are kept, so every viewer may see all of them."""
-        for entry in self._log:
+        for entry in self.export.entries:
             yield entry
 
 
@@ -88,7 +92,7 @@ class Matches:
         self._rules = rules
         self._shelf = shelf
         self._most_bytes = limits.open_log_bytes
-        self._open: OrderedDict[str, tuple[int, tuple[frame_pb2.ViewerEntry, ...]]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[int, Export]] = OrderedDict()
         self._open_bytes = 0
 
     async def head(self, match_id: str) -> frame_pb2.MatchHead:
@@ -105,16 +109,15 @@ class Matches:
             raise _unknown()
         return head
 
-    async def find(self, match_id: str) -> Match:
-        """A match with its log within reach.
+    async def find(self, head: frame_pb2.MatchHead) -> Match:
+        """A match with its log within reach, as far as this head.
 
         Raises:
             Refused: `unknown_match`, or unavailable.
         """
-        head = await self.head(match_id)
-        if not is_import_id(match_id):
+        if not is_import_id(head.match_id):
             return StoredMatch(head, self._rules)
-        return ImportedLog(head, await self._log(match_id), self._rules)
+        return ImportedLog(head, await self._export(head.match_id), self._rules)
 
     async def _shelved_head(self, match_id: str) -> frame_pb2.MatchHead | None:
         try:
@@ -122,19 +125,19 @@ class Matches:
         except ShelfUnavailableError:
             raise _no_shelf() from None
 
-    async def _log(self, match_id: str) -> tuple[frame_pb2.ViewerEntry, ...]:
+    async def _export(self, match_id: str) -> Export:
         kept = self._open.get(match_id)
         if kept is not None:
             self._open.move_to_end(match_id)
             return kept[1]
         file = await self.file(match_id)
         export = await asyncio.to_thread(read_export, (file,))
-        self._open[match_id] = (len(file), export.entries)
+        self._open[match_id] = (len(file), export)
         self._open_bytes += len(file)
         while self._open_bytes > self._most_bytes and len(self._open) > 1:
             _, (size, _) = self._open.popitem(last=False)
             self._open_bytes -= size
-        return export.entries
+        return export
 
     async def file(self, match_id: str) -> bytes:
         """The file of an imported log, as it was brought.

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 import grpc
 
 from grimoire.v1 import envelope_pb2
 
-__all__ = ["RefusalKind", "Refused"]
+__all__ = ["REJECTION_KEY", "RefusalKind", "Refused", "answered"]
+
+REJECTION_KEY = "grimoire-rejection-bin"
+"""Trailing metadata of a refused call: a serialised `Rejection`."""
 
 
 class RefusalKind(enum.Enum):
@@ -36,9 +42,24 @@ class Refused(Exception):  # noqa: N818 - a refusal is a normal answer to a call
         code: stable code, e.g. `unknown_match`.
         message: a sentence a person understands.
         field: the field at fault, where there is one.
+        retry_after_ms: when to try again, where that helps.
     """
 
-    def __init__(self, kind: RefusalKind, code: str, message: str, field: str = "") -> None:
+    def __init__(self, kind: RefusalKind, code: str, message: str, field: str = "", *, retry_after_ms: int = 0) -> None:
         super().__init__(message)
         self.kind = kind
-        self.rejection = envelope_pb2.Rejection(code=code, message=message, field=field)
+        self.rejection = envelope_pb2.Rejection(code=code, message=message, field=field, retry_after_ms=retry_after_ms)
+
+
+@asynccontextmanager
+async def answered(context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[None]:
+    """Ends the call with a refusal that is raised within: its status and sentence, and the `Rejection` beside them."""
+    try:
+        yield
+    except Refused as refused:
+        rejection = refused.rejection
+        await context.abort(
+            refused.kind.value,
+            rejection.message,
+            trailing_metadata=((REJECTION_KEY, rejection.SerializeToString()),),
+        )

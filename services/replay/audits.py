@@ -1,0 +1,109 @@
+"""Audits of matches: checks 1 to 6 here, the rules walk by the game's own service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import structlog
+
+from grimoire.engine import Viewer
+from grimoire.fairness.export import Export
+from grimoire.fairness.verify import first_lie, verify, verify_export, with_check
+from grimoire.runtime.metrics import METRICS
+from grimoire.v1 import audit_pb2, frame_pb2
+from replay.limits import ReplayLimits
+from replay.matches import ImportedLog, Match
+from replay.refusals import RefusalKind, Refused
+from replay.rules import Rules
+
+__all__ = ["Auditor", "has_failed"]
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def has_failed(report: audit_pb2.AuditReport) -> bool:
+    """Whether something in the log lies."""
+    return first_lie(report) is not None
+
+
+class Auditor:
+    """Audits stored matches and imported logs.
+
+    Args:
+        rules: for entries and for check 8.
+        limits: how large a log may be, and how long the rules may take.
+    """
+
+    def __init__(self, rules: Rules, limits: ReplayLimits) -> None:
+        self._rules = rules
+        self._limits = limits
+
+    async def audit(self, match: Match, viewer: Viewer) -> audit_pb2.AuditReport:
+        """A report on a match.
+
+        Args:
+            match: stored or imported.
+            viewer: all eyes after the reveal; before it whoever asks, and then only what is open can be checked.
+
+        Raises:
+            Refused: the log cannot be had, or is too large.
+        """
+        if isinstance(match, ImportedLog):
+            report = await self.audit_file(match.export)
+            entries: Sequence[frame_pb2.ViewerEntry] = match.export.entries
+        else:
+            entries = await self._entries(match, viewer)
+            head = match.head
+            report = await asyncio.to_thread(verify, entries, game=head.game, match_id=head.match_id)
+        if not has_failed(report):
+            report = with_check(report, await self._walk(match.head, entries))
+        _note(match.head, report)
+        return report
+
+    async def audit_file(self, export: Export) -> audit_pb2.AuditReport:
+        """Checks 1 to 6 of a file of any origin; check 8 is left open."""
+        return await asyncio.to_thread(verify_export, export)
+
+    async def _walk(self, head: frame_pb2.MatchHead, entries: Sequence[frame_pb2.ViewerEntry]) -> audit_pb2.AuditCheck:
+        if not head.revealed:
+            return _not_walked("the match is not yet revealed")
+        if head.game not in self._rules.games:
+            return _not_walked(f"the game {head.game} is not played here")
+        try:
+            check = await self._rules.redecide(head.game, entries)
+        except Refused as refused:
+            return _not_walked(refused.rejection.message)
+        if check is None:
+            return _not_walked(f"the rules did not come to an end within {self._limits.redecide_s:g} s")
+        return check
+
+    async def _entries(self, match: Match, viewer: Viewer) -> list[frame_pb2.ViewerEntry]:
+        entries: list[frame_pb2.ViewerEntry] = []
+        size = 0
+        async with aclosing(match.entries(viewer)) as stream:
+            async for entry in stream:
+                size += entry.ByteSize()
+                if size > self._limits.log_bytes:
+                    raise Refused(
+                        RefusalKind.BUSY,
+                        "too_large",
+                        f"The log of this match has more than {self._limits.log_bytes} bytes; audit its file instead.",
+                    )
+                entries.append(entry)
+        return entries
+
+
+def _not_walked(reason: str) -> audit_pb2.AuditCheck:
+    return audit_pb2.AuditCheck(
+        number=8, name="Rules walk", status=audit_pb2.CHECK_STATUS_NOT_CHECKED, detail=f"not checked: {reason}"
+    )
+
+
+def _note(head: frame_pb2.MatchHead, report: audit_pb2.AuditReport) -> None:
+    """A stored log that lies is our own trouble: it is counted and logged."""
+    lie = first_lie(report)
+    if lie is not None:
+        METRICS.verifier_failures.labels(str(lie.number)).inc()
+        _log.error("log_does_not_hold", match_id=head.match_id, check=lie.number, version=lie.version)
