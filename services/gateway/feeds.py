@@ -256,6 +256,9 @@ class Feed:
                 if error.code() is grpc.StatusCode.NOT_FOUND:
                     self._fail(Refused(RefusalKind.UNKNOWN, reject("unknown_match")))
                     return
+                if error.code() is grpc.StatusCode.DATA_LOSS:
+                    self._fail(Refused(RefusalKind.NOT_NOW, reject("match_broken")))
+                    return
                 _log.info("feed_lost", match_id=self.match_id, viewer=str(self._viewer), code=error.code().name)
                 self._upstreams.forget(self.game, self.match_id)
             except (_GapError, Refused, TimeoutError, ConnectionError) as error:

@@ -284,6 +284,8 @@ def _refused(error: grpc.aio.AioRpcError) -> Refused:
         return Refused(RefusalKind.UNKNOWN, reject("unknown_match", field="match_id"))
     if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.OUT_OF_RANGE):
         return Refused(RefusalKind.MALFORMED, rejection("malformed", details))
+    if code is grpc.StatusCode.DATA_LOSS:
+        return Refused(RefusalKind.NOT_NOW, reject("match_broken"))
     if code is grpc.StatusCode.PERMISSION_DENIED:
         return Refused(RefusalKind.FORBIDDEN, rejection("forbidden", details))
     _log.warning("question_unanswered", code=code.name)

@@ -24,6 +24,8 @@ class RefusalKind(enum.Enum):
     """The caller is known and may not do this."""
     UNKNOWN = "unknown"
     """There is no such match or game."""
+    NOT_NOW = "not_now"
+    """What was asked cannot be done in the present state, whoever asks."""
     BUSY = "busy"
     """Too much was asked for at once; try again later."""
     UNAVAILABLE = "unavailable"
