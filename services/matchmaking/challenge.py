@@ -281,9 +281,7 @@ def _end(challenge: Challenge, command: End) -> tuple[Message, ...]:
 
 
 def _joined(seat: int, sitter: Sitter) -> Message:
-    return matchmaking_pb2.ChallengeJoined(
-        seat=seat, account_id=sitter.account_id, bot=sitter.bot, level=sitter.level
-    )
+    return matchmaking_pb2.ChallengeJoined(seat=seat, account_id=sitter.account_id, bot=sitter.bot, level=sitter.level)
 
 
 def _filled(match_id: str, full: bool) -> tuple[Message, ...]:

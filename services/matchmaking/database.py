@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -97,15 +97,16 @@ class Database:
             self._engine = create_engine(parsed, hide_parameters=True, pool_pre_ping=True, pool_size=1)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="matchmaking-tables")
 
-    async def open(self) -> None:
+    async def __aenter__(self) -> Self:
         """Makes the tables where they are missing.
 
         Raises:
             Unavailable: the database cannot be had just now.
         """
         await self.run(self._create)
+        return self
 
-    async def close(self) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         """Waits for what is running and lets go of the database."""
         await asyncio.to_thread(self._thread.shutdown)
         self._engine.dispose()

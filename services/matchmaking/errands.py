@@ -14,14 +14,9 @@ _log: Final = structlog.stdlib.get_logger(__name__)
 
 
 class Errands:
-    """Runs coroutines by key: while one runs, another with the same key is not begun.
+    """Runs coroutines by key: while one runs, another with the same key is not begun."""
 
-    Args:
-        at_once: how many run at the same time; the others wait for their turn.
-    """
-
-    def __init__(self, at_once: int = 32) -> None:
-        self._turn = asyncio.Semaphore(at_once)
+    def __init__(self) -> None:
         self._running: dict[Hashable, asyncio.Task[None]] = {}
         self._closed = False
 
@@ -50,11 +45,10 @@ class Errands:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def _run(self, key: Hashable, work: Callable[[], Awaitable[object]]) -> None:
-        async with self._turn:
-            try:
-                await work()
-            except Exception:
-                _log.exception("errand_failed", errand=str(key))
+        try:
+            await work()
+        except Exception:
+            _log.exception("errand_failed", errand=str(key))
 
     def _forget(self, key: Hashable, task: asyncio.Task[None]) -> None:
         if self._running.get(key) is task:

@@ -48,6 +48,7 @@ class Ledger:
         self._live: dict[str, Record] = {}
         self._settled: OrderedDict[str, Record] = OrderedDict()
         self._by_match: dict[str, str] = {}
+        self._open = 0
         self._by_account: dict[str, set[str]] = {}
         # Challenges of which the store may hold more than memory does.
         self._doubtful: set[str] = set()
@@ -63,6 +64,11 @@ class Ledger:
     def live(self) -> Iterator[Challenge]:
         """Challenges of which something still runs: the search, the creation, or the match."""
         return (record.challenge for record in self._live.values())
+
+    @property
+    def open_count(self) -> int:
+        """How many are open."""
+        return self._open
 
     def of_account(self, account_id: str) -> list[Challenge]:
         """Those of them in which this account sits."""
@@ -131,16 +137,14 @@ class Ledger:
 
     # ---- learning --------------------------------------------------------------------------------------------------
 
-    async def load(self) -> None:
-        """Reads all challenges of which something still runs; those whose log does not hold are set aside.
+    async def reconcile(self) -> None:
+        """Reads what is stored and not known here: all challenges of which something runs, at the start everything.
+
+        A challenge whose log does not hold is reported and set aside; the others go on.
 
         Raises:
             Unavailable: the store does not answer.
         """
-        await self.reconcile()
-
-    async def reconcile(self) -> None:
-        """Reads what other instances wrote, for challenges of which something runs here or there."""
         stored: dict[str, int] = {}
         after: str | None = None
         while True:
@@ -159,14 +163,18 @@ class Ledger:
         for start in range(0, len(behind), _READS_AT_ONCE):
             await asyncio.gather(*map(self._reread, behind[start : start + _READS_AT_ONCE]))
 
+    def knows(self, challenge_id: str, version: int) -> bool:
+        """Whether what is in memory is at least as new as this version."""
+        known = self._known(challenge_id)
+        return known is not None and known.version >= version
+
     async def refresh(self, challenge_id: str, version: int) -> None:
         """Reads a challenge anew if what is known of it is older than this version.
 
         Raises:
             Unavailable: the store does not answer.
         """
-        known = self._known(challenge_id)
-        if known is None or known.version < version:
+        if not self.knows(challenge_id, version):
             await self._reread(challenge_id)
 
     async def _reread(self, challenge_id: str) -> Record | None:
@@ -189,6 +197,8 @@ class Ledger:
         known = self._known(challenge_id)
         if known is not None and known.version >= record.version:
             return
+        was_open = known is not None and known.challenge.stage is Stage.OPEN
+        self._open += (challenge.stage is Stage.OPEN) - was_open
         if challenge.stage.live:
             self._live[challenge_id] = record
             for _, sitter in challenge.sitters:

@@ -114,7 +114,7 @@ def next_entry(
     return entry, Record(challenge, version, hash_, time_ms)
 
 
-def _actor(challenge: Challenge, command: Command) -> tuple[match_pb2.ActorKind, int]:
+def _actor(challenge: Challenge, command: Command) -> tuple[match_pb2.ActorKind.ValueType, int]:
     """Who acted, and from which seat (0 where nobody sits)."""
     if isinstance(command, Expire):
         return match_pb2.ACTOR_KIND_CLOCK, 0

@@ -21,7 +21,9 @@ class NameBook:
         """Keeps the name an account goes by now."""
 
         def work(connection: Connection) -> None:
-            known = connection.execute(select(names.c.name).where(names.c.account_id == account_id)).scalar_one_or_none()
+            known = connection.execute(
+                select(names.c.name).where(names.c.account_id == account_id)
+            ).scalar_one_or_none()
             if known != name:
                 row = upsert_into(connection, names).values(account_id=account_id, name=name)
                 connection.execute(row.on_conflict_do_update(index_elements=["account_id"], set_={"name": name}))

@@ -50,7 +50,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "fi": "Vain haasteen avaaja voi perua sen.",
     },
     "too_late_to_cancel": {
-        "en": "All seats are taken, so this challenge cannot be withdrawn any more. Open the match, and resign if you must.",
+        "en": "All seats are taken, so this challenge cannot be withdrawn any more. Open the match; you may resign.",
         "fi": "Kaikki paikat on varattu, joten haastetta ei voi enää perua. Avaa ottelu ja luovuta, jos on pakko.",
     },
     "too_many_challenges": {
@@ -70,8 +70,8 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "fi": "Haasteita on nyt enemmän kuin palvelin jaksaa. Liity johonkin niistä tai yritä myöhemmin uudelleen.",
     },
     "unavailable": {
-        "en": "This cannot be done right now: a part of the server does not answer. Nothing happened; try again in a moment.",
-        "fi": "Tämä ei onnistu juuri nyt: osa palvelimesta ei vastaa. Mitään ei tapahtunut; yritä hetken kuluttua uudelleen.",
+        "en": "A part of the server does not answer, so this cannot be done right now. Try again in a moment.",
+        "fi": "Osa palvelimesta ei vastaa, joten tämä ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen.",
     },
     "command_id_reused": {
         "en": "This request id was used for another challenge. Send every new request under a new id.",
@@ -136,16 +136,19 @@ def illegal(code: str, *, field: str = "", **arguments: object) -> Illegal:
     )
 
 
-def rejection(refusal: Illegal, language: str = DEFAULT_LANGUAGE, *, retry_after_ms: int = 0) -> envelope_pb2.Rejection:
-    """A refusal as it travels, worded in the caller's language where this page has the code."""
-    sentences = SENTENCES.get(refusal.code, {})
-    template = sentences.get(language)
-    message = template.format(**dict(refusal.arguments)) if template else refusal.message
+def rejection(refusal: Illegal, language: str = DEFAULT_LANGUAGE) -> envelope_pb2.Rejection:
+    """A refusal as it travels, worded in the caller's language where it was refused here (a game has its own words)."""
+    arguments = dict(refusal.arguments)
+    template = "" if refusal.rule else SENTENCES.get(refusal.code, {}).get(language, "")
+    try:
+        message = template.format(**arguments)
+    except KeyError:
+        message = ""
     return envelope_pb2.Rejection(
         code=refusal.code,
         rule=refusal.rule,
-        message=message,
+        message=message or refusal.message,
         field=refusal.field,
-        retry_after_ms=retry_after_ms,
+        retry_after_ms=int(arguments.get("retry_after_ms", "0")),
         arguments=[envelope_pb2.Argument(name=name, value=value) for name, value in refusal.arguments],
     )

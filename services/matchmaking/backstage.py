@@ -1,0 +1,139 @@
+"""Everything that goes on in the lobby without anybody asking: clocks, creation, invitations, endings, news."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from google.protobuf.message import DecodeError
+
+from grimoire.bus import Bus, BusError, Message, Subscription, lobby_subject
+from grimoire.eventstore import EventStore, Unavailable
+from grimoire.runtime.keys import KeyRing
+from grimoire.v1 import matchmaking_pb2
+from matchmaking.archive import Archive
+from matchmaking.creation import Creation
+from matchmaking.endings import Endings
+from matchmaking.errands import Errands
+from matchmaking.expiry import Expiry
+from matchmaking.games import Games
+from matchmaking.invitations import Invitations
+from matchmaking.ledger import Ledger
+from matchmaking.log import Record
+from matchmaking.watches import Watches
+
+__all__ = ["Backstage"]
+
+_log: Final = structlog.stdlib.get_logger(__name__)
+
+
+class Backstage:
+    """Keeps the ledger true and its work going.
+
+    Args:
+        store: the challenges' logs.
+        archive: where matches that are over are filed.
+        games: answer for options and matches.
+        bus: to games, bots and other instances.
+        keys: make the seats' pseudonyms.
+        now_ms: the wall clock, UTC ms.
+        others_s: a challenge that another instance filled is left to it for so long.
+    """
+
+    def __init__(
+        self,
+        store: EventStore,
+        archive: Archive,
+        games: Games,
+        bus: Bus,
+        keys: KeyRing,
+        now_ms: Callable[[], int],
+        *,
+        others_s: float = 5.0,
+    ) -> None:
+        self._bus = bus
+        self._games = games
+        self._errands = Errands()
+        self._subscriptions: list[Subscription] = []
+        self.ledger = Ledger(store, now_ms, self._tell)
+        self.watches = Watches(self.ledger)
+        self.invitations = Invitations(self.ledger, bus, self._errands)
+        self.endings = Endings(self.ledger, archive, games, bus, self._errands, now_ms)
+        self._creation = Creation(self.ledger, bus, keys, self._errands, others_s=others_s)
+        self._expiry = Expiry(self.ledger, self._errands, now_ms)
+
+    async def start(self) -> None:
+        """Reads what is stored and takes up what was left undone.
+
+        Raises:
+            Unavailable: the store does not answer.
+            BusError: the broker does not.
+        """
+        # Listening comes first: what changes while the store is read is read again.
+        for game in self._games.known:
+            self._subscriptions.append(await self._bus.serve(lobby_subject(game), self._hear))
+        await self.endings.start()
+        await self.ledger.reconcile()
+        self._bus.on_reconnect(self._reconnected)
+        self._catch_up()
+
+    async def look_round(self, older_than_ms: int) -> None:
+        """Looks for what was missed: other instances' news, creations that stopped, ends of matches.
+
+        Args:
+            older_than_ms: matches asked for within so long are not asked for again.
+        """
+        await self._reconcile()
+        self._creation.resume()
+        await self.endings.check_some(older_than_ms)
+
+    async def stop(self) -> None:
+        """Breaks everything off; the next start takes it up again from the logs."""
+        for subscription in self._subscriptions:
+            await subscription.stop()
+        await self.endings.stop()
+        self._expiry.stop()
+        await self._errands.close()
+
+    def _catch_up(self) -> None:
+        self._expiry.resume()
+        self._creation.resume()
+        self.invitations.resume()
+        self._errands.send("check all matches", self.endings.check_all)
+
+    async def _reconnected(self) -> None:
+        # What was published while the connection was down has been missed.
+        self._errands.send("reconcile", self._reconcile)
+        self._catch_up()
+
+    async def _reconcile(self) -> None:
+        try:
+            await self.ledger.reconcile()
+        except Unavailable as error:
+            _log.warning("ledger_not_reconciled", reason=str(error))
+
+    async def _tell(self, record: Record) -> None:
+        challenge = record.challenge
+        news = matchmaking_pb2.LobbyNews(challenge_id=challenge.challenge_id, version=record.version)
+        try:
+            await self._bus.publish(lobby_subject(challenge.game), news.SerializeToString())
+        except BusError as error:
+            _log.warning("news_not_told", challenge_id=challenge.challenge_id, reason=type(error).__name__)
+
+    def _hear(self, message: Message) -> None:
+        try:
+            news = matchmaking_pb2.LobbyNews.FromString(message.data)
+        except DecodeError:
+            _log.warning("news_malformed", subject=message.subject)
+            return
+        if not self.ledger.knows(news.challenge_id, news.version):
+            key = ("refresh", news.challenge_id, news.version)
+            self._errands.send(key, functools.partial(self._refresh, news))
+
+    async def _refresh(self, news: matchmaking_pb2.LobbyNews) -> None:
+        try:
+            await self.ledger.refresh(news.challenge_id, news.version)
+        except Unavailable as error:
+            _log.warning("news_not_read", challenge_id=news.challenge_id, reason=str(error))

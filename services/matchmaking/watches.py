@@ -1,0 +1,72 @@
+"""Who waits for news of a challenge. A slow reader gets the newest state, never a queue of old ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+
+from matchmaking.ledger import Ledger
+from matchmaking.log import Record
+
+__all__ = ["Watches"]
+
+
+class Watches:
+    """Follows challenges.
+
+    Args:
+        ledger: the challenges; its news wake those who wait.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        ledger.on_change(self._heed)
+
+    async def follow(self, challenge_id: str) -> AsyncIterator[Record]:
+        """The challenge as it is, and again whenever it has changed, until nobody waits for it any more.
+
+        Nothing comes for an unknown one.
+
+        Raises:
+            Unavailable: the store does not answer.
+        """
+        seen = 0
+        with self._news_of(challenge_id) as news:
+            while True:
+                news.clear()
+                record = await self._ledger.get(challenge_id)
+                if record is None:
+                    return
+                if record.version > seen:
+                    seen = record.version
+                    yield record
+                if record.challenge.stage.settled:
+                    return
+                await news.wait()
+
+    async def settled(self, record: Record, within_s: float) -> Record:
+        """The challenge once nobody waits for it any more, or as it is after so many seconds."""
+        newest = record
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                async for now in self.follow(record.challenge.challenge_id):
+                    newest = now
+        return newest
+
+    def _heed(self, record: Record, _own: bool) -> None:
+        for news in self._waiting.get(record.challenge.challenge_id, ()):
+            news.set()
+
+    @contextlib.contextmanager
+    def _news_of(self, challenge_id: str) -> Iterator[asyncio.Event]:
+        news = asyncio.Event()
+        waiting = self._waiting.setdefault(challenge_id, set())
+        waiting.add(news)
+        try:
+            yield news
+        finally:
+            waiting.discard(news)
+            if not waiting and self._waiting.get(challenge_id) is waiting:
+                del self._waiting[challenge_id]
