@@ -1,4 +1,21 @@
-"""What a service must know before it starts: from the environment, with defaults that need no set-up."""
+"""What a service must know before it starts: from the environment, with defaults that need no set-up.
+
+| Variable | What it sets | Default |
+|---|---|---|
+| `GRIMOIRE_HOME` | folder of data, keys, logs | the user's data folder |
+| `GRIMOIRE_NATS_URL` | broker, `nats://host:port` or `tls://…`; several with commas | an embedded one |
+| `GRIMOIRE_DATABASE_URL` | PostgreSQL for all services | one SQLite file each |
+| `GRIMOIRE_DATABASE_URL_<SERVICE>` | PostgreSQL of one service | as above |
+| `GRIMOIRE_ADDRESS_<SERVICE>` | where a service listens and is found, `host:port` | loopback, 7420 (gateway) and up |
+| `GRIMOIRE_METRICS` | where metrics are shown, `host:port` | `127.0.0.1:7480` |
+| `GRIMOIRE_LOG_LEVEL` | `debug`, `info`, `warning`, `error` | `info` |
+| `GRIMOIRE_LOG_FORMAT` | `console`, `json` | `console` |
+| `GRIMOIRE_STOP_TIMEOUT` | seconds a graceful stop may take | 10 |
+| `GRIMOIRE_TLS_CERTIFICATE`, `…_KEY`, `…_AUTHORITY` | PEM files for internal calls between machines | none |
+| `GRIMOIRE_PRIVATE_NETWORK` | `yes`: internal calls may be plain beyond this machine | `no` |
+
+Port 0 stands for any free one.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +169,7 @@ class Config:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Config:
-        """Reads `GRIMOIRE_*` variables; see the table in this folder's README.
+        """Reads the variables in this module's table.
 
         Args:
             env: the variables; None: those of this process.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Final
 from wsgiref.simple_server import WSGIServer
@@ -99,8 +100,11 @@ class MetricsServer:
             ) from None
         return cls(server, thread, address.host)
 
-    def close(self) -> None:
-        """Listens no more."""
+    async def close(self) -> None:
+        """Listens no more. It takes up to half a second, which does not hold up the loop."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
