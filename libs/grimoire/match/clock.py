@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from grimoire.match.parsed import Parsed
 from grimoire.match.state import MatchState, Phase
 from grimoire.v1 import match_pb2
 
+CLOCK_IDS: Final = bytes(12)
+"""How the clock's command ids begin; senders' ids may not, or a seat could use up the id of its own expiry."""
 
-def clock_command(state: MatchState[Any], prompt_id: int) -> Parsed:
+_LONGEST_MS: Final = 2**32 - 1
+"""What one `clock_extended` can say; the rest is due next time."""
+
+
+def clock_command(prompt_id: int) -> Parsed:
     """The clock's `expire` for a prompt (0: the handshake), with an id that makes it idempotent."""
     message = match_pb2.Expire(prompt_id=prompt_id)
-    seed = f"grimoire/expire/1\n{state.match_id}\n{prompt_id}\n".encode()
-    return Parsed(hashlib.sha256(seed).digest()[:16], "expire", message, message.SerializeToString())
+    return Parsed(CLOCK_IDS + prompt_id.to_bytes(4, "big"), "expire", message, message.SerializeToString())
 
 
 def due_extensions(state: MatchState[Any], down: Sequence[tuple[int, int]], now_ms: int) -> tuple[tuple[int, int], ...]:
     """Down time not yet given back: (prompt id or 0 for the handshake, ms) for every running clock.
 
     Args:
-        down: intervals (from, to) in UTC ms in which nobody could be served.
+        down: intervals (from, to) in UTC ms in which nobody could be served; they may overlap.
         now_ms: until when it counts.
     """
     if not down or state.over:
         return ()
     if state.phase is Phase.HANDSHAKE:
-        owed = _overlap(down, state.created_ms, now_ms) - state.handshake_extended_ms
-        return ((0, owed),) if owed > 0 else ()
-    due = []
-    for opened in state.prompts:
-        owed = _overlap(down, opened.opened_ms, now_ms) - opened.extended_ms
-        if opened.limit_ms and owed > 0:
-            due.append((opened.prompt_id, owed))
-    return tuple(due)
+        clocks = [(0, state.created_ms, state.handshake_extended_ms)]
+    else:
+        clocks = [(p.prompt_id, p.opened_ms, p.extended_ms) for p in state.prompts if p.limit_ms]
+    apart = _merged(down)
+    owed = ((prompt_id, _overlap(apart, since, now_ms) - given) for prompt_id, since, given in clocks)
+    return tuple((prompt_id, min(ms, _LONGEST_MS)) for prompt_id, ms in owed if ms > 0)
 
 
-def _overlap(down: Sequence[tuple[int, int]], first: int, last: int) -> int:
-    return sum(max(0, min(to, last) - max(start, first)) for start, to in down)
+def _merged(down: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same time as intervals that do not overlap: no moment is given back twice."""
+    apart: list[tuple[int, int]] = []
+    for start, to in sorted(down):
+        if apart and start <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(apart[-1][1], to))
+        else:
+            apart.append((start, to))
+    return apart
+
+
+def _overlap(apart: Sequence[tuple[int, int]], first: int, last: int) -> int:
+    return sum(max(0, min(to, last) - max(start, first)) for start, to in apart)
 
 
 def first_expired(

@@ -17,6 +17,7 @@ from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import ForcedDraws, RecordedDraws
 from grimoire.fairness.names import check_match_id
 from grimoire.fairness.secret import Secret
+from grimoire.match.clock import CLOCK_IDS
 from grimoire.match.codes import reject, reject_illegal
 from grimoire.match.entry import Entry, seal_parts
 from grimoire.match.folds import extend, first_state, fold_platform, put
@@ -84,6 +85,8 @@ class Referee(Generic[S]):
             return reject("too_large", size=len(command.payload), limit=MAX_COMMAND_BYTES)
         if len(command.command_id) != 16:
             return reject("malformed", detail="command_id must be 16 bytes", field="command_id")
+        if command.command_id.startswith(CLOCK_IDS):
+            return reject("malformed", detail="command_id must be random", field="command_id")
         cls = self.schema.commands.get(command.type)
         if cls is None:
             return reject("malformed", detail="its type is unknown", field="type")
