@@ -117,6 +117,10 @@ class PostgresStore(EventStore):
     def __init__(self, pool: asyncpg.Pool, *, read_only: bool) -> None:
         self._pool = pool
         self._read_only = read_only
+        self._closed = False
+        self._calls = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     @classmethod
     async def open(cls, url: str, *, read_only: bool = False) -> Self:
@@ -151,6 +155,8 @@ class PostgresStore(EventStore):
 
     async def close(self) -> None:
         """Waits for what is being written and lets go of the connections."""
+        self._closed = True
+        await self._idle.wait()
         await self._pool.close()
 
     async def append(self, entries: Sequence[NewEntry]) -> None:
@@ -285,7 +291,17 @@ class PostgresStore(EventStore):
             async with self._pool.acquire(timeout=_CONNECT_S) as connection:
                 return await work(connection)
 
-        return await _shielded(on_one())
+        if self._closed:
+            raise StoreError("this store is closed")
+        # The pool's own close would turn away those who still wait for a connection.
+        self._calls += 1
+        self._idle.clear()
+        try:
+            return await _shielded(on_one())
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._idle.set()
 
 
 class _Query:

@@ -45,7 +45,6 @@ _T = TypeVar("_T")
 
 _READERS = 4
 _LAST = 2**63 - 1
-_BUSY_S = 5.0
 
 _NEW_HEAD = """
 INSERT INTO match_head (partition, match_id, game, version, hash, epoch, status, next_deadline_ms, rules_version,
@@ -86,24 +85,27 @@ class _FenceError(Exception):
 class SqliteStore(EventStore):
     """An `EventStore` in one SQLite file. Made by `SqliteStore.open` or `grimoire.eventstore.open_store`."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool, busy_s: float) -> None:
         self._path = path
         self._read_only = read_only
+        self._busy_s = busy_s
+        self._closed = False
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="eventstore-writer")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="eventstore-reader")
-        self._reading: Engine = _engine(path, read_only=True)
-        self._writing: Engine = _engine(path, read_only=False)
+        self._reading: Engine = _engine(path, busy_s, read_only=True)
+        self._writing: Engine = _engine(path, busy_s, read_only=False)
         self._connection: Connection | None = None
 
     @classmethod
-    async def open(cls, path: Path, *, read_only: bool = False) -> Self:
+    async def open(cls, path: Path, *, read_only: bool = False, busy_s: float = 5.0) -> Self:
         """Opens a file, and creates it or brings its schema up to date where needed.
 
         Args:
             path: the file; folders on the way are made; a new file is for its owner's eyes only.
             read_only: never write, neither create nor migrate.
+            busy_s: how many seconds to wait for another process that writes, before `Unavailable`.
         """
-        store = cls(path, read_only=read_only)
+        store = cls(path, read_only=read_only, busy_s=busy_s)
         try:
             if read_only:
                 require_head(await store._read(revision_of))
@@ -116,6 +118,7 @@ class SqliteStore(EventStore):
 
     async def close(self) -> None:
         """Waits for what is being written and lets go of the file."""
+        self._closed = True
         await asyncio.to_thread(self._shut)
 
     async def append(self, entries: Sequence[NewEntry]) -> None:
@@ -194,13 +197,18 @@ class SqliteStore(EventStore):
     async def _in_writer(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         if self._read_only:
             raise StoreError("this store was opened for reading only")
-        call = functools.partial(_translated, work, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._writer, call)
+        return await self._in_thread(self._writer, work, *args, **kwargs)
 
     async def _read(self, work: Callable[..., _T], *args: object) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(
-            self._readers, functools.partial(_translated, self._with_reader, work, *args)
-        )
+        return await self._in_thread(self._readers, self._with_reader, work, *args)
+
+    async def _in_thread(
+        self, threads: ThreadPoolExecutor, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        if self._closed:
+            raise StoreError("this store is closed")
+        call = functools.partial(_translated, work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(threads, call)
 
     def _with_reader(self, work: Callable[..., _T], *args: object) -> _T:
         with self._reading.connect() as connection:
@@ -230,7 +238,7 @@ class SqliteStore(EventStore):
         self._path.parent.mkdir(parents=True, exist_ok=True)
         # The file holds cards that nobody may see yet; SQLite gives its -wal and -shm files the same mode.
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        _switch_to_wal(self._path)
+        _switch_to_wal(self._path, self._busy_s)
         with self._transaction() as connection:
             migrate(connection)
 
@@ -388,12 +396,12 @@ def _position(cursor: str | None) -> int:
 # ---- the file ------------------------------------------------------------------------------------------------------
 
 
-def _engine(path: Path, *, read_only: bool) -> Engine:
+def _engine(path: Path, busy_s: float, *, read_only: bool) -> Engine:
     mode = {"mode": "ro"} if read_only else {"mode": "rw"}
     url = URL.create("sqlite+pysqlite", database=f"file:{path.resolve()}", query={**mode, "uri": "true"})
     pool = {"poolclass": QueuePool, "pool_size": _READERS} if read_only else {"poolclass": NullPool}
     engine = create_engine(
-        url, hide_parameters=True, connect_args={"timeout": _BUSY_S, "check_same_thread": False}, **pool
+        url, hide_parameters=True, connect_args={"timeout": busy_s, "check_same_thread": False}, **pool
     )
 
     @event.listens_for(engine, "connect")
@@ -409,13 +417,13 @@ def _engine(path: Path, *, read_only: bool) -> Engine:
     return engine
 
 
-def _switch_to_wal(path: Path) -> None:
+def _switch_to_wal(path: Path, busy_s: float) -> None:
     """Turns the write-ahead log on; it stays on in the file.
 
     Two processes that open a new file at once refuse each other the switch without waiting for the busy timeout.
     """
-    give_up = time.monotonic() + _BUSY_S
-    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    give_up = time.monotonic() + busy_s
+    connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None)
     try:
         while True:
             try:
