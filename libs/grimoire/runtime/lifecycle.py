@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import functools
 import importlib.metadata
 import json
 import os
@@ -30,8 +29,7 @@ __all__ = ["Exit", "Serve", "Service", "default_services", "handle_signals", "ma
 _log: Final = structlog.stdlib.get_logger(__name__)
 _Result = TypeVar("_Result")
 
-GAME_SERVE: Final = "grimoire.runtime.game_service:serve"
-"""What serves any game, given its name."""
+_ANY_GAME: Final = "grimoire.runtime.game_service:GameService"
 
 PARENT_VARIABLE: Final = "GRIMOIRE_PARENT"
 """Set for a child process: the pid it must not outlive. It then tells its addresses on standard output."""
@@ -70,7 +68,7 @@ class Service(msgspec.Struct, frozen=True):
     Attributes:
         name: as in the configuration's addresses.
         target: dotted path `module:function` of its `Serve`.
-        argument: if not empty, the function's first argument (one function serves all games).
+        argument: if not empty, what stands at `target` is called with it and gives the `Serve` (one for all games).
         edge: it is the edge: open to all, without the platform's TLS.
     """
 
@@ -89,7 +87,7 @@ class Service(msgspec.Struct, frozen=True):
             found = pkgutil.resolve_name(self.target)
         except (ImportError, AttributeError, ValueError) as error:
             raise ConfigError(f"the service {self.name} cannot be imported from {self.target!r}: {error}") from error
-        serve: Serve = functools.partial(found, self.argument) if self.argument else found
+        serve: Serve = found(self.argument) if self.argument else found
         return serve
 
 
@@ -97,7 +95,7 @@ def default_services() -> tuple[Service, ...]:
     """All services of an installation, in the order they start: who is called comes before who calls."""
     games = sorted(entry.name for entry in importlib.metadata.entry_points(group=GROUP))
     return (
-        *(Service(game, GAME_SERVE, argument=game) for game in games),
+        *(Service(game, _ANY_GAME, argument=game) for game in games),
         Service("replay", "replay.service:serve"),
         Service("matchmaking", "matchmaking.service:serve"),
         Service("gateway", "gateway.service:serve", edge=True),
@@ -110,8 +108,12 @@ def main(name: str, target: str, argument: str = "") -> NoReturn:
 
     Args:
         name: of the service.
-        target: dotted path `module:function` of its `Serve`.
+        target: as in `Service`.
         argument: as in `Service`.
+
+    Example:
+        >>> def serve_two_towers() -> NoReturn:
+        ...     main("two_towers", "grimoire.runtime.game_service:GameService", "two_towers")
     """
     sys.exit(_main(Service(name, target, argument)))
 
