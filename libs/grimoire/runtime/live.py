@@ -6,14 +6,26 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from grimoire.engine import Actor
 from grimoire.match import Entry, MatchState, Parsed
 from grimoire.v1 import envelope_pb2
 
-__all__ = ["LiveMatch", "Pending", "Reply", "Watch"]
+__all__ = ["LiveMatch", "Pending", "Refusal", "Reply", "Watch"]
 
 Reply = Callable[[envelope_pb2.CommandReply], None]
 """Answers a sender; called exactly once."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A rejection judged against a state that is not on disk yet, with what it takes to judge anew."""
+
+    actor: Actor
+    parsed: Parsed
+    received_ms: int
+    replies: list[Reply]
+    rejection: envelope_pb2.Rejection
 
 
 class Pending:
@@ -24,9 +36,10 @@ class Pending:
         actor, parsed, received_ms: to judge it anew if the group it went with is refused.
         entry: what it did.
         replies: who waits for it (several, where a command was sent again meanwhile).
+        after: rejections that rest on this entry; they are true only once it is on disk.
     """
 
-    __slots__ = ("actor", "entry", "live", "parsed", "received_ms", "replies")
+    __slots__ = ("actor", "after", "entry", "live", "parsed", "received_ms", "replies")
 
     def __init__(
         self, live: LiveMatch, actor: Actor, parsed: Parsed, received_ms: int, entry: Entry, replies: list[Reply]
@@ -37,6 +50,7 @@ class Pending:
         self.received_ms = received_ms
         self.entry = entry
         self.replies = replies
+        self.after: list[Refusal] = []
 
 
 class Watch:

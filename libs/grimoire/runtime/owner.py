@@ -31,7 +31,7 @@ from grimoire.match import (
 )
 from grimoire.runtime.clockwork import Clockwork
 from grimoire.runtime.committer import Committer
-from grimoire.runtime.live import LiveMatch, Pending, Reply, Watch
+from grimoire.runtime.live import LiveMatch, Pending, Refusal, Reply, Watch
 from grimoire.runtime.metrics import METRICS
 from grimoire.runtime.outbox import Outbox
 from grimoire.runtime.partitions import Held, Partitions
@@ -362,7 +362,12 @@ class Owner:
             self._accept(live, actor, parsed, received_ms, result, replies)
         else:
             METRICS.commands.labels(self.game, result.code).inc()
-            _reply_all(replies, _refused(result))
+            if live.pending:
+                # It rests on entries that are not on disk yet: it is true only when they are.
+                last = next(reversed(live.pending.values()))
+                last.after.append(Refusal(actor, parsed, received_ms, replies, result))
+            else:
+                _reply_all(replies, _refused(result))
 
     def _decide(self, live: LiveMatch, actor: Actor, parsed: Parsed, now_ms: int) -> Entry | envelope_pb2.Rejection:
         state = live.ahead
@@ -459,7 +464,7 @@ class Owner:
             prompt_id, _ = first_expired(state, self._owed(live, now_ms), now_ms)
             if prompt_id is None:
                 return
-            parsed = clock_command(state, prompt_id)
+            parsed = clock_command(prompt_id)
             result = self._decide(live, CLOCK, parsed, now_ms)
             if not isinstance(result, Entry):
                 _log.error("clock_refused", match_id=live.match_id, prompt_id=prompt_id, code=result.code)
@@ -482,6 +487,8 @@ class Owner:
             if pending.replies:
                 accepted = envelope_pb2.Accepted(version=entry.version)
                 _reply_all(pending.replies, envelope_pb2.CommandReply(accepted=accepted))
+            for refusal in pending.after:
+                _reply_all(refusal.replies, _refused(refusal.rejection))
             self._outbox.publish(live.match_id, _published(entry))
             self._clockwork.set(live.match_id, entry.state.next_deadline_ms)
             for watch in live.watches:
@@ -503,21 +510,23 @@ class Owner:
         if faults is not None:
             self._committer.one_by_one(len(refused))
         for pending in refused:
-            if faults is None or pending.live.match_id in stale:
-                _reply_all(pending.replies, _overloaded())
-            else:
-                self._again(pending)
+            waiters: list[Pending | Refusal] = [pending, *pending.after]
+            for waiting in waiters:
+                if faults is None or pending.live.match_id in stale:
+                    _reply_all(waiting.replies, _overloaded())
+                else:
+                    self._again(pending.live.match_id, waiting)
 
-    def _again(self, pending: Pending) -> None:
+    def _again(self, match_id: str, waiting: Pending | Refusal) -> None:
         def work(live: LiveMatch | None) -> None:
             if live is None:
-                _reply_all(pending.replies, _overloaded())
-            elif pending.actor is CLOCK:
-                self._expire_due(live, pending.received_ms)
+                _reply_all(waiting.replies, _overloaded())
+            elif waiting.actor is CLOCK:
+                self._expire_due(live, waiting.received_ms)
             else:
-                self._settle(live, pending.actor, pending.parsed, pending.received_ms, pending.replies)
+                self._settle(live, waiting.actor, waiting.parsed, waiting.received_ms, waiting.replies)
 
-        self._with_match(pending.live.match_id, work)
+        self._with_match(match_id, work)
 
     def _forget(self, live: LiveMatch) -> None:
         """What we know of this match is wrong or not ours: the next command folds it anew."""
