@@ -106,6 +106,10 @@ class Client:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def signed_in(self, token: str) -> Client:
+        """Another player over the same line, for programs that play for many; close the first one last."""
+        return Client(self._connection.with_token(token), self._language, self._keepsakes)
+
     # ---- who one is -------------------------------------------------------------------------------------------------
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from typing import Final, TypeVar
 
@@ -59,6 +60,12 @@ class Connection:
         self.play = play_pb2_grpc.PlayServiceStub(self.channel)
         self.matchmaking = matchmaking_pb2_grpc.MatchmakingServiceStub(self.channel)
         self.replay = replay_pb2_grpc.ReplayServiceStub(self.channel)
+
+    def with_token(self, token: str | None) -> Connection:
+        """Another session over the same channel."""
+        other = copy.copy(self)
+        other.token = token
+        return other
 
     async def ready(self, timeout_s: float) -> None:
         """Waits until the server answers.

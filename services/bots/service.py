@@ -1,0 +1,208 @@
+"""The bots as a running service: invitations in, seats played, seats taken up again after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Final
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError
+
+from bots.player import BotPlayer, SeatKey
+from bots.settings import BotSettings
+from bots.thinking import Thinkers
+from grimoire.bus import BOTS, Bus, BusError, Message, Subscription, bots_subject
+from grimoire.client import Client, UnavailableError
+from grimoire.plugins import game_names
+from grimoire.runtime.config import Config
+from grimoire.runtime.identity import mint
+from grimoire.runtime.keys import KeyRing
+from grimoire.runtime.rpc import RpcServer, dialer
+from grimoire.v1 import cluster_pb2, matchmaking_pb2, matchmaking_pb2_grpc
+
+__all__ = ["Bots", "serve"]
+
+_log: Final = structlog.stdlib.get_logger(__name__)
+
+_QUEUE: Final = "bots"
+_ASK_S: Final = 5.0
+_FIRST_PAUSE_S: Final = 0.2
+_LAST_PAUSE_S: Final = 10.0
+_CONNECT_S: Final = 5.0
+
+
+class Bots:
+    """Seats bots at matches.
+
+    Args:
+        settings: how they behave; None: from the environment.
+    """
+
+    def __init__(self, settings: BotSettings | None = None) -> None:
+        self._settings = settings or BotSettings.from_env()
+        self._instance = secrets.token_hex(8)
+        self._playing: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._listening: dict[str, Subscription] = {}
+        self._changed = asyncio.Event()
+
+    @property
+    def seats(self) -> int:
+        """Seats being played now."""
+        return len(self._playing)
+
+    async def __call__(self, config: Config, *, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+        """Runs until `stop` is set; `started` gets the address where its health can be asked.
+
+        Raises:
+            ConfigError, KeyFileError, BusError: if it cannot start.
+        """
+        keys = KeyRing.load_or_create(config.keys_dir)
+        async with AsyncExitStack() as cleanup:
+            bus = await Bus.connect(config.bus_settings(keys, BOTS))
+            cleanup.push_async_callback(bus.close)
+            thinkers = Thinkers(self._settings)
+            cleanup.callback(thinkers.close)
+            client = await _connected(config, stop)
+            if client is None:
+                return
+            cleanup.push_async_callback(client.close)
+            cleanup.push_async_callback(self._stop_playing)
+            table = _Table(keys, client, thinkers)
+            server = RpcServer.internal(config, "bots", keys, ())
+            address = str(await server.start())
+            cleanup.push_async_callback(server.stop)
+            tasks = (
+                asyncio.create_task(self._listen(bus, table), name="bots listen"),
+                asyncio.create_task(self._resume(config, keys, table), name="bots resume"),
+            )
+            await server.set_serving(True)
+            started(address)
+            await stop.wait()
+            await server.set_serving(False)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for subscription in self._listening.values():
+                await subscription.stop()
+            self._listening.clear()
+
+    # ---- seats ------------------------------------------------------------------------------------------------------
+
+    def _sit(self, seat: SeatKey, table: _Table) -> bool:
+        """Takes a seat, or has it already; False: there is no room."""
+        key = (seat.match_id, seat.seat)
+        if key in self._playing:
+            return True
+        if len(self._playing) >= self._settings.matches:
+            return False
+        player = table.player(seat, self._settings)
+        task = self._playing[key] = asyncio.create_task(player.play(), name=f"bot {seat.match_id} {seat.seat}")
+        task.add_done_callback(lambda done: self._got_up(key, done))
+        self._changed.set()
+        _log.info("bot_seated", match_id=seat.match_id, seat=seat.seat, game=seat.game, level=seat.level)
+        return True
+
+    def _got_up(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
+        del self._playing[key]
+        self._changed.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("bot_gave_up", match_id=key[0], seat=key[1], exc_info=error)
+
+    async def _stop_playing(self) -> None:
+        tasks = list(self._playing.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # ---- invitations ------------------------------------------------------------------------------------------------
+
+    async def _listen(self, bus: Bus, table: _Table) -> None:
+        """Listens for invitations while there is room: a full house does not even seem to be there."""
+        while True:
+            self._changed.clear()
+            try:
+                if len(self._playing) < self._settings.matches:
+                    for game in game_names():
+                        if game not in self._listening:
+                            self._listening[game] = await bus.serve_async(
+                                bots_subject(game), lambda m: self._invited(bus, table, m), queue=_QUEUE
+                            )
+                else:
+                    for game in list(self._listening):
+                        await self._listening.pop(game).stop()
+            except BusError as error:
+                _log.warning("bots_cannot_listen", error=type(error).__name__)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), _FIRST_PAUSE_S)
+                continue
+            await self._changed.wait()
+
+    async def _invited(self, bus: Bus, table: _Table, message: Message) -> None:
+        try:
+            invitation = cluster_pb2.BotInvitation.FromString(message.data)
+        except DecodeError:
+            _log.warning("invitation_malformed")
+            return
+        if message.subject != bots_subject(invitation.game):
+            _log.warning("invitation_on_wrong_subject", game=invitation.game)
+            return
+        seat = SeatKey(invitation.match_id, invitation.game, invitation.seat, invitation.account_id, invitation.level)
+        if self._sit(seat, table):
+            accepted = cluster_pb2.BotAccepted(instance=self._instance)
+            await bus.reply(message, accepted.SerializeToString())
+
+    async def _resume(self, config: Config, keys: KeyRing, table: _Table) -> None:
+        """Takes up the seats that bots held before this service was started."""
+        channel = dialer(config, keys)(str(config.address("matchmaking")))
+        stub = matchmaking_pb2_grpc.MatchmakingServiceStub(channel)
+        pause = _FIRST_PAUSE_S
+        try:
+            while True:
+                try:
+                    reply = await stub.ListBotSeats(matchmaking_pb2.ListBotSeatsRequest(), timeout=_ASK_S)
+                    break
+                except grpc.aio.AioRpcError as error:
+                    _log.debug("bot_seats_unknown", code=error.code().name)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LAST_PAUSE_S)
+        finally:
+            await channel.close()
+        for held in reply.seats:
+            seat = SeatKey(held.match_id, held.game, held.seat, held.account_id, held.level)
+            while not self._sit(seat, table):
+                self._changed.clear()
+                await self._changed.wait()
+
+
+class _Table:
+    """What a player needs to sit down."""
+
+    def __init__(self, keys: KeyRing, client: Client, thinkers: Thinkers) -> None:
+        self._keys = keys
+        self._client = client
+        self._thinkers = thinkers
+
+    def player(self, seat: SeatKey, settings: BotSettings) -> BotPlayer:
+        """A player for a seat, signed in as the seat's account."""
+        token = mint(self._keys, seat.account_id, f"Bot ({seat.level})", True)
+        self._thinkers.warm(seat.game)
+        return BotPlayer(seat, self._client.signed_in(token), self._thinkers, settings)
+
+
+async def _connected(config: Config, stop: asyncio.Event) -> Client | None:
+    """The line to the edge, as soon as that answers; None if this service is to stop before."""
+    keepsakes = config.data_dir / "bots"
+    while not stop.is_set():
+        with contextlib.suppress(UnavailableError):
+            return await Client.connect(str(config.gateway), keepsakes=keepsakes, timeout_s=_CONNECT_S)
+    return None
+
+
+async def serve(config: Config, *, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+    """Serves with the settings of the environment; see `Bots`."""
+    await Bots()(config, stop=stop, started=started)

@@ -1,0 +1,149 @@
+"""A small installation for tests of the edge: real broker, the toy's real service, the real gateway, one process."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from tests.support.table import accepted, broker
+from tests.support.toy.install import write_entry_point
+
+from gateway.service import Gateway
+from grimoire.bus import Bus
+from grimoire.client import Client
+from grimoire.engine import MatchId
+from grimoire.plugins import load_game
+from grimoire.runtime.config import Address, Config
+from grimoire.runtime.game_service import GameService
+from grimoire.runtime.identity import Identity, mint, new_match_id, occupant_id, verify
+from grimoire.runtime.keys import KeyRing
+from grimoire.v1 import envelope_pb2, match_pb2
+
+GAME = "toy"
+
+
+@dataclass
+class House:
+    """What tests hold of a running installation."""
+
+    config: Config
+    keys: KeyRing
+    host: Bus
+    gateway: Gateway
+    home: Path
+
+    @property
+    def address(self) -> str:
+        """Where players connect."""
+        return str(self.config.gateway)
+
+    async def client(self, name: str = "", *, token: str | None = None, folder: str = "", **more: Any) -> Client:
+        """A connected program; a guest unless it brings a token."""
+        keepsakes = self.home / "keepsakes" / (folder or secrets.token_hex(4))
+        client = await Client.connect(self.address, token, keepsakes=keepsakes, patience_s=10, **more)
+        if token is None:
+            await client.guest(name)
+        return client
+
+    def identity(self, client: Client) -> Identity:
+        """Whom a client's token speaks for."""
+        identity = verify(self.keys, client.token or "")
+        assert identity is not None
+        return identity
+
+    async def create(self, clients: Sequence[Client], **spec: Any) -> str:
+        """A match whose seats these clients hold, in order."""
+        accounts = [self.identity(client).account_id for client in clients]
+        return await self.create_for(accounts, **spec)
+
+    async def create_for(self, accounts: Sequence[str], bots: Sequence[int] = (), **spec: Any) -> str:
+        """A match whose seats these accounts hold, in order."""
+        match_id = new_match_id()
+        options = spec.pop("options", {})
+        create = match_pb2.CreateMatch(
+            game=GAME,
+            mode=match_pb2.MATCH_MODE_CASUAL,
+            options=[match_pb2.OptionValue(name=k, value=v) for k, v in options.items()],
+            seats=[
+                match_pb2.SeatOccupant(
+                    seat=seat,
+                    occupant_id=occupant_id(self.keys, MatchId(match_id), account),
+                    kind=match_pb2.OCCUPANT_KIND_BOT if seat in bots else match_pb2.OCCUPANT_KIND_PERSON,
+                )
+                for seat, account in enumerate(accounts)
+            ],
+            **spec,
+        )
+        command = envelope_pb2.Command(
+            command_id=secrets.token_bytes(16),
+            match_id=match_id,
+            type="create_match",
+            payload=create.SerializeToString(),
+        )
+        submission = envelope_pb2.Submission(command=command, host=True).SerializeToString()
+        reply = await self.host.request_command(GAME, match_id, submission)
+        accepted(envelope_pb2.CommandReply.FromString(reply))
+        return match_id
+
+    def token(self, account_id: str, name: str = "Bot", *, bot: bool = True) -> str:
+        """A session of any account."""
+        return mint(self.keys, account_id, name, bot)
+
+
+Served = Callable[..., Awaitable[None]]
+
+
+@asynccontextmanager
+async def serving(serve: Served, config: Config) -> AsyncIterator[str]:
+    """A service in this process; gives its address."""
+    stop = asyncio.Event()
+    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    task = asyncio.ensure_future(serve(config, stop=stop, started=address.set_result))
+    try:
+        await asyncio.wait((task, address), return_when=asyncio.FIRST_COMPLETED)
+        if not address.done():
+            await task
+        yield await address
+    finally:
+        stop.set()
+        await task
+
+
+@asynccontextmanager
+async def toy_broker(home: Path) -> AsyncIterator[tuple[Config, KeyRing]]:
+    """A broker, the toy installed, and a configuration in which it is the only game."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(write_entry_point(home / "site"))
+        load_game.cache_clear()
+        async with broker(home) as (config, keys):
+            config.data_dir.mkdir(parents=True, exist_ok=True)
+            names = ("gateway", "matchmaking", "replay", "bots", GAME)
+            addresses = MappingProxyType({name: Address("127.0.0.1", 0) for name in names})
+            yield replace(config, addresses=addresses), keys
+    load_game.cache_clear()
+
+
+@asynccontextmanager
+async def house(home: Path, gateway: Gateway | None = None) -> AsyncIterator[House]:
+    """The installation, until the block ends."""
+    edge = gateway or Gateway()
+    async with AsyncExitStack() as stack:
+        config, keys = await stack.enter_async_context(toy_broker(home))
+        game = await stack.enter_async_context(serving(GameService(GAME), config))
+        config = config.with_address(GAME, Address.parse(game))
+        # Nobody listens there: what is forwarded finds nothing, unless a test puts something in their place.
+        for name in ("matchmaking", "replay"):
+            if config.address(name).port == 0:
+                config = config.with_address(name, Address("127.0.0.1", 9))
+        address = await stack.enter_async_context(serving(edge, config))
+        config = config.with_address("gateway", Address.parse(address))
+        host = await Bus.connect(config.bus_settings(keys, "matchmaking"))
+        stack.push_async_callback(host.close)
+        yield House(config, keys, host, edge, home)
