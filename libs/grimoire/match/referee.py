@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from google.protobuf.message import DecodeError, Message
 from msgspec.structs import replace
 
-from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, Schema
+from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, Schema, SchemaError
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import ForcedDraws, RecordedDraws
 from grimoire.fairness.names import check_match_id
@@ -537,8 +537,13 @@ def _position(command: bytes | None) -> bytes:
     """The arranged position an analysis match was created with, from its first entry's `command` part."""
     if command is None:
         return b""
-    record = match_pb2.CommandRecord.FromString(command)
-    return match_pb2.CreateMatch.FromString(record.payload).position
+    try:
+        record = match_pb2.CommandRecord.FromString(command)
+        if record.type != "create_match":
+            return b""
+        return match_pb2.CreateMatch.FromString(record.payload).position
+    except DecodeError as error:
+        raise SchemaError("the first entry's command does not fit the schema") from error
 
 
 def _is_match_id(text: str) -> bool:

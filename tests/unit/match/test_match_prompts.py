@@ -89,7 +89,7 @@ def test_a_standing_command_may_supersede_a_prompt():
     made = at_the_stack()
     entry = made.play(0, toy.SetStance(always_pass=True))
     assert closed(entry) == [(5, SUPERSEDED)]
-    assert [e.cause for e in entry.events if isinstance(e, toy.PassedOn)][0] == "stance"
+    assert next(e.cause for e in entry.events if isinstance(e, toy.PassedOn)) == "stance"
 
 
 def test_an_expired_prompt_closes_as_expired_and_the_others_as_superseded():
