@@ -15,7 +15,7 @@ _SWEEP_AT: Final = 4096
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds of the lobby.
+    """Bounds of the lobby, and its rhythm.
 
     Attributes:
         open_per_account: open challenges of one account.
@@ -25,6 +25,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         watches_per_account: streams of one account.
         expires_s: how long a challenge stays open.
         rematch_s: how long after the end of a match its rematch can be asked for.
+        look_round_s: seconds between looks for what was missed.
+        others_s: a challenge that another instance filled is left to it for so long.
     """
 
     open_per_account: int = 5
@@ -35,6 +37,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     watches_per_account: int = 64
     expires_s: float = 3600.0
     rematch_s: float = 600.0
+    look_round_s: float = 60.0
+    others_s: float = 5.0
 
 
 class Pace:

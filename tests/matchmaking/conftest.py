@@ -1,0 +1,23 @@
+"""A lobby on each kind of store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.matchmaking.house import House, open_house
+from tests.support.postgres import shared_server
+from tests.support.toy.install import write_entry_point
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def house(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[House]:
+    """Broker and configuration; nothing else runs yet."""
+    monkeypatch.syspath_prepend(write_entry_point(tmp_path / "toy"))
+    url = shared_server().create_database() if request.param == "postgresql" else None
+    async with open_house(tmp_path / "home", database_url=url) as opened:
+        yield opened

@@ -1,0 +1,255 @@
+"""A whole lobby for tests: real broker, real store, real game service (the toy), matchmaking over gRPC."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import grpc
+
+from grimoire.bus import GATEWAY, Bus, EmbeddedServer, game_role
+from grimoire.bus.roles import platform_roles
+from grimoire.engine import MatchId
+from grimoire.fairness.commitments import nonce_seal
+from grimoire.runtime.config import Config
+from grimoire.runtime.game_service import GameService
+from grimoire.runtime.identity import Identity, occupant_id
+from grimoire.runtime.keys import KeyRing
+from grimoire.runtime.rpc import account_metadata, open_channel
+from grimoire.v1 import envelope_pb2, match_pb2, matchmaking_pb2, matchmaking_pb2_grpc
+from matchmaking.limits import Limits
+from matchmaking.service import serve
+
+T = TypeVar("T")
+GAME = "toy"
+
+ADA = Identity("acc-ada", "Ada")
+BO = Identity("acc-bo", "Bö Äijö")
+EVE = Identity("acc-eve", "Eve")
+
+
+class Running:
+    """A service in this process; `address` is where its gRPC listens."""
+
+    def __init__(self, service: Callable[..., Awaitable[None]], config: Config) -> None:
+        self._service = service
+        self._config = config
+        self._stop = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.address = ""
+
+    async def start(self) -> None:
+        listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(
+            _as_task(self._service(self._config, stop=self._stop, started=listening.set_result))
+        )
+        done, _ = await asyncio.wait({self._task, listening}, return_when=asyncio.FIRST_COMPLETED)
+        if self._task in done:
+            self._task.result()
+        self.address = listening.result()
+
+    async def stop(self) -> None:
+        """Ends it gracefully."""
+        self._stop.set()
+        if self._task is not None:
+            await self._task
+            self._task = None
+
+    async def crash(self) -> None:
+        """Breaks it off wherever it is."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+
+async def _as_task(work: Awaitable[None]) -> None:
+    await work
+
+
+class Client:
+    """What the gateway does for one account; None: a service that speaks for itself."""
+
+    def __init__(self, channel: grpc.aio.Channel, who: Identity | None) -> None:
+        self._stub = matchmaking_pb2_grpc.MatchmakingServiceStub(channel)
+        self.who = who
+        self.metadata = account_metadata(who) if who else ()
+
+    async def create(self, **fields: Any) -> matchmaking_pb2.CreateChallengeResponse:
+        fields.setdefault("game", GAME)
+        return await self._stub.CreateChallenge(
+            matchmaking_pb2.CreateChallengeRequest(**with_options(fields)), metadata=self.metadata
+        )
+
+    async def opened(self, **fields: Any) -> matchmaking_pb2.Challenge:
+        """A new challenge that must be accepted."""
+        reply = await self.create(**fields)
+        assert not reply.HasField("rejection"), reply.rejection
+        return reply.challenge
+
+    async def play_bot(self, **fields: Any) -> matchmaking_pb2.PlayBotResponse:
+        fields.setdefault("game", GAME)
+        return await self._stub.PlayBot(matchmaking_pb2.PlayBotRequest(**with_options(fields)), metadata=self.metadata)
+
+    async def join(self, challenge_id: str, language: str = "") -> matchmaking_pb2.JoinChallengeResponse:
+        request = matchmaking_pb2.JoinChallengeRequest(challenge_id=challenge_id, language=language)
+        return await self._stub.JoinChallenge(request, metadata=self.metadata)
+
+    async def cancel(self, challenge_id: str) -> matchmaking_pb2.CancelChallengeResponse:
+        request = matchmaking_pb2.CancelChallengeRequest(challenge_id=challenge_id)
+        return await self._stub.CancelChallenge(request, metadata=self.metadata)
+
+    async def get(self, challenge_id: str, language: str = "") -> matchmaking_pb2.GetChallengeResponse:
+        request = matchmaking_pb2.GetChallengeRequest(challenge_id=challenge_id, language=language)
+        return await self._stub.GetChallenge(request, metadata=self.metadata)
+
+    async def challenges(self, **fields: Any) -> list[matchmaking_pb2.Challenge]:
+        request = matchmaking_pb2.ListChallengesRequest(**fields)
+        return list((await self._stub.ListChallenges(request, metadata=self.metadata)).challenges)
+
+    async def watch(self, challenge_id: str) -> AsyncIterator[matchmaking_pb2.Challenge]:
+        request = matchmaking_pb2.WatchChallengeRequest(challenge_id=challenge_id)
+        async for reply in self._stub.WatchChallenge(request, metadata=self.metadata):
+            yield reply.challenge
+
+    async def settled(self, challenge_id: str) -> matchmaking_pb2.Challenge:
+        """The challenge once its stream has ended."""
+        seen = [challenge async for challenge in self.watch(challenge_id)]
+        return seen[-1]
+
+    async def rematch(self, match_id: str) -> matchmaking_pb2.RematchResponse:
+        return await self._stub.Rematch(matchmaking_pb2.RematchRequest(match_id=match_id), metadata=self.metadata)
+
+    async def matches(self, **fields: Any) -> list[matchmaking_pb2.MatchSummary]:
+        request = matchmaking_pb2.ListMatchesRequest(**fields)
+        return list((await self._stub.ListMatches(request, metadata=self.metadata)).matches)
+
+    async def bot_seats(self) -> list[matchmaking_pb2.BotSeat]:
+        request = matchmaking_pb2.ListBotSeatsRequest()
+        return list((await self._stub.ListBotSeats(request, metadata=self.metadata)).seats)
+
+    async def forget(self, account_id: str) -> None:
+        request = matchmaking_pb2.ForgetAccountRequest(account_id=account_id)
+        await self._stub.ForgetAccount(request, metadata=self.metadata)
+
+
+def with_options(fields: dict[str, Any]) -> dict[str, Any]:
+    options = fields.pop("options", {})
+    return fields | {"options": [match_pb2.OptionValue(name=name, value=value) for name, value in options.items()]}
+
+
+class House:
+    """Everything that runs for one test."""
+
+    def __init__(self, config: Config, keys: KeyRing) -> None:
+        self.config = config
+        self.keys = keys
+        self.game = Running(GameService(GAME), config)
+        self.lobbies: list[Running] = []
+        self._channels: dict[str, grpc.aio.Channel] = {}
+        self._edge: Bus | None = None
+
+    async def open_lobby(self, **limits: Any) -> Running:
+        """Starts an instance of matchmaking."""
+        lobby = Running(functools.partial(serve, limits=Limits(**limits)), self.config)
+        await lobby.start()
+        self.lobbies.append(lobby)
+        return lobby
+
+    def client(self, who: Identity | None, lobby: Running | None = None) -> Client:
+        """Somebody who asks the newest instance, or this one."""
+        address = (lobby or self.lobbies[-1]).address
+        if address not in self._channels:
+            self._channels[address] = open_channel(address, token=self.keys.service_token)
+        return Client(self._channels[address], who)
+
+    async def edge(self) -> Bus:
+        """A gateway's connection to the broker."""
+        if self._edge is None:
+            self._edge = await Bus.connect(self.config.bus_settings(self.keys, GATEWAY))
+        return self._edge
+
+    async def send(
+        self,
+        match_id: str,
+        type_: str,
+        payload: bytes,
+        who: str = "",
+        seat: int | None = None,
+        prompt_id: int | None = None,
+    ) -> envelope_pb2.CommandReply:
+        """A command of a seat, or (without a seat) of the host."""
+        command = envelope_pb2.Command(
+            command_id=secrets.token_bytes(16),
+            match_id=match_id,
+            type=type_,
+            payload=payload,
+            seat=seat,
+            prompt_id=prompt_id,
+        )
+        occupant = occupant_id(self.keys, MatchId(match_id), who) if who else ""
+        submission = envelope_pb2.Submission(command=command, occupant_id=occupant, host=seat is None)
+        bus = await self.edge()
+        return envelope_pb2.CommandReply.FromString(
+            await bus.request_command(GAME, match_id, submission.SerializeToString())
+        )
+
+    async def void(self, match_id: str, reason: str = "test") -> None:
+        """The host ends a match."""
+        reply = await self.send(match_id, "void", match_pb2.Void(reason=reason).SerializeToString())
+        assert reply.HasField("accepted"), reply
+
+    async def play_out(self, match_id: str, seats: list[str]) -> None:
+        """Handshake, then seat 0 resigns. `seats`: account ids."""
+        nonces = [secrets.token_bytes(32) for _ in seats]
+        for seat, account_id in enumerate(seats):
+            seal = match_pb2.SealNonce(seal=nonce_seal(GAME, match_id, seat, nonces[seat]))
+            reply = await self.send(match_id, "seal_nonce", seal.SerializeToString(), account_id, seat)
+            assert reply.HasField("accepted"), reply
+        for seat, account_id in enumerate(seats):
+            opened = match_pb2.OpenNonce(nonce=nonces[seat]).SerializeToString()
+            reply = await self.send(match_id, "open_nonce", opened, account_id, seat)
+            assert reply.HasField("accepted"), reply
+        reply = await self.send(match_id, "resign", b"", seats[0], 0)
+        assert reply.HasField("accepted"), reply
+
+    async def close(self) -> None:
+        for channel in self._channels.values():
+            await channel.close()
+        if self._edge is not None:
+            await self._edge.close()
+        for lobby in self.lobbies:
+            await lobby.stop()
+        await self.game.stop()
+
+
+@asynccontextmanager
+async def open_house(home: Path, *, database_url: str | None = None) -> AsyncIterator[House]:
+    """A broker, keys and a configuration; the game and the lobby are started by the test. The toy must be installed."""
+    config = Config.for_test(home)
+    keys = KeyRing.load_or_create(config.keys_dir)
+    roles = (*platform_roles(), game_role(GAME))
+    passwords = {role: keys.nats_password(role) for role in roles}
+    nats = await EmbeddedServer.start(passwords, run_dir=config.run_dir, log_dir=config.log_dir)
+    house = House(replace(config, nats_url=nats.url, shared_database_url=database_url), keys)
+    try:
+        yield house
+    finally:
+        await house.close()
+        await nats.stop()
+
+
+async def until(condition: Callable[[], Awaitable[T]], within_s: float = 30.0) -> T:
+    """Waits until the condition gives something true, and returns that."""
+    async with asyncio.timeout(within_s):
+        while True:
+            found = await condition()
+            if found:
+                return found
+            await asyncio.sleep(0.01)
