@@ -28,10 +28,13 @@ async def in_chunks(
         if _FRAMING + frame.ByteSize() > most_bytes:
             frame = fault(frame.version, "This version is too large to be shown; its neighbours can be.")
         weight = _FRAMING + frame.ByteSize()
-        if answer.frames and (len(answer.frames) == most_frames or size + weight > most_bytes):
+        if answer.frames and size + weight > most_bytes:
             yield answer
             answer, size = replay_pb2.StreamFramesResponse(), 0
         answer.frames.append(frame)
         size += weight
+        if len(answer.frames) == most_frames:
+            yield answer
+            answer, size = replay_pb2.StreamFramesResponse(), 0
     if answer.frames:
         yield answer

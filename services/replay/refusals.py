@@ -16,6 +16,10 @@ __all__ = ["REJECTION_KEY", "RefusalKind", "Refused", "answered"]
 REJECTION_KEY = "grimoire-rejection-bin"
 """Trailing metadata of a refused call: a serialised `Rejection`."""
 
+# Whatever is worth waiting for has been waited for here; a channel that repeats the call would only multiply that
+# (gRPC A6, "pushback").
+_NO_RETRY = ("grpc-retry-pushback-ms", "-1")
+
 
 class RefusalKind(enum.Enum):
     """What kind of no, with the status that carries it."""
@@ -30,6 +34,8 @@ class RefusalKind(enum.Enum):
     """What was sent cannot be used here, whoever sends it."""
     BUSY = grpc.StatusCode.RESOURCE_EXHAUSTED
     """Too much was asked for, or too much at once."""
+    BROKEN = grpc.StatusCode.DATA_LOSS
+    """The match has been set aside; asking again does not help."""
     UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
     """The service that would answer cannot be reached; the same request may be sent again."""
 
@@ -61,5 +67,5 @@ async def answered(context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator
         await context.abort(
             refused.kind.value,
             rejection.message,
-            trailing_metadata=((REJECTION_KEY, rejection.SerializeToString()),),
+            trailing_metadata=((REJECTION_KEY, rejection.SerializeToString()), _NO_RETRY),
         )

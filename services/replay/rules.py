@@ -32,6 +32,7 @@ R_co = TypeVar("R_co", covariant=True)
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 0.5
 _BROKEN = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS)
+_BROKEN_SENTENCE = "This match is out of order and has been set aside; nothing of it is lost."
 # A service that breaks on this many versions of one request is broken, not a version of it.
 _MOST_BREAKS = 8
 
@@ -239,8 +240,8 @@ class Rules:
                 forget()
                 await patience.pause()
             except grpc.aio.AioRpcError as error:
+                forget()
                 if error.code() not in _BROKEN or breaks == _MOST_BREAKS:
-                    forget()
                     await patience.pause_after(error)
                     continue
                 _log.error("version_cannot_be_shown", version=due, status=error.code().name)
@@ -300,6 +301,8 @@ class _Patience:
         if error.code() is grpc.StatusCode.NOT_FOUND:
             raise Refused(RefusalKind.UNKNOWN, "unknown_match", "There is no such match.", "match_id") from None
         _log.error("rules_service_failed", status=error.code().name, details=error.details())
+        if error.code() in _BROKEN:
+            raise Refused(RefusalKind.BROKEN, "match_broken", _BROKEN_SENTENCE) from None
         raise _unavailable() from None
 
 
