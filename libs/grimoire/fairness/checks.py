@@ -21,7 +21,7 @@ from grimoire.fairness.commitments import (
 from grimoire.fairness.draws import MAX_BOUND, Stream
 from grimoire.fairness.facts import Facts, Said
 from grimoire.fairness.findings import Lie
-from grimoire.fairness.names import check_game
+from grimoire.fairness.names import check_game, check_match_id
 from grimoire.fairness.secret import Secret
 from grimoire.v1 import frame_pb2, match_pb2
 
@@ -319,8 +319,9 @@ def _created(facts: Facts) -> Said[match_pb2.MatchCreated]:
         raise Lie(1, "the log does not begin with a proper match_created")
     try:
         check_game(facts.game)
+        check_match_id(facts.match_id)
     except ValueError:
-        raise Lie(facts.created.version, "match_created names no proper game") from None
+        raise Lie(facts.created.version, "the first entry names no proper game and match") from None
     return facts.created
 
 

@@ -103,7 +103,7 @@ class Export(msgspec.Struct, frozen=True):
         game: code name, as the file says.
         match_id: as the file says.
         entries: in the file's order; nothing about them is proved yet.
-        head: hash of the last entry.
+        head: hash of the last entry, as the end line says.
     """
 
     game: str
@@ -202,7 +202,7 @@ class ExportReader:
     Attributes:
         game: as the first line says; empty before it was read.
         match_id: as the first line says; empty before it was read.
-        head: hash of the last entry read.
+        head: hash of the last entry, as the end line says; empty before it was read. The audit compares.
     """
 
     def __init__(self) -> None:
@@ -258,7 +258,7 @@ class ExportReader:
         entry = None
         if self._line == 0:
             head = self._decode(_heads, line, "the first line of an export")
-            self.game, self.match_id, self.head = head.game, head.match_id, genesis(head.match_id)
+            self.game, self.match_id = head.game, head.match_id
         elif line.startswith(_END_BEGINS):
             self._end(self._decode(_ends, line, "an end line"))
         else:
@@ -281,7 +281,6 @@ class ExportReader:
             self._fail(f"there are more than {MAX_ENTRIES} entries")
         if _size(read.header, read.public, read.parts) > MAX_ENTRY_BYTES:
             self._fail(f"the entry has more than {MAX_ENTRY_BYTES} bytes")
-        self.head = read.hash
         return frame_pb2.ViewerEntry(
             header=read.header,
             public=read.public,
@@ -293,8 +292,7 @@ class ExportReader:
     def _end(self, end: _End) -> None:
         if end.entries != self._count:
             self._fail(f"the end line counts {end.entries} entries, but there are {self._count}")
-        if end.head != self.head:
-            self._fail("the end line names another head than the last entry")
+        self.head = end.head
         self._ended = True
 
     def _fail(self, reason: str) -> NoReturn:

@@ -146,7 +146,7 @@ class _Walk:
             self._chain = LiveChain(match_id)
         except ValueError:
             self._chain = LiveChain("-")
-            self._lie("the log names no proper match id")
+            self._lie("the log names no proper match id" if match_id else "the log names no match")
 
     @property
     def _version(self) -> int:

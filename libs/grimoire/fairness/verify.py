@@ -103,6 +103,12 @@ def verify_export(
     for check in report.checks:
         if check.version:
             check.line = line_of(check.version)
+    chain = report.checks[Check.CHAIN - 1]
+    if chain.status == _PASSED and export.head != report.head:
+        chain.status = _FAILED
+        chain.detail = "the end line names another head than the last entry"
+        chain.line = line_of(len(export.entries) + 1)
+        report.passed = False
     return report
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -26,7 +27,7 @@ DECK = ("ruby", "emerald", "quartz", "orc", "imp", "ogre")
 SEAT, CLOCK, HOST = 1, 2, 3
 
 
-# ---- the specification, once more -------------------------------------------------------------------------------------
+# ---- the specification, once more -----------------------------------------------------------------------------------
 
 
 def text(*items: object) -> bytes:
@@ -63,20 +64,22 @@ def deal(game: str, match_id: str, deal_salt: bytes, lines: list[str]) -> bytes:
     return hashlib.sha256(text(f"grimoire/{game}/deal/1", match_id, deal_salt.hex(), *lines)).digest()
 
 
+def stream(game: str, j: bytes, label: str) -> Iterator[int]:
+    for block in itertools.count():
+        cut = hmac.new(j, text(f"grimoire/{game}/stream/1", label, block), hashlib.sha256).digest()
+        for at in range(0, 32, 8):
+            yield int.from_bytes(cut[at : at + 8], "big")
+
+
 def words(game: str, j: bytes, label: str, count: int) -> list[int]:
-    stream = b""
-    block = 0
-    while len(stream) < 8 * count:
-        stream += hmac.new(j, text(f"grimoire/{game}/stream/1", label, block), hashlib.sha256).digest()
-        block += 1
-    return [int.from_bytes(stream[8 * i : 8 * i + 8], "big") for i in range(count)]
+    return list(itertools.islice(stream(game, j, label), count))
 
 
 class Drawer:
     """below, shuffle and sample over a list of words, as sections 3 and M2 say."""
 
     def __init__(self, game: str, j: bytes, label: str) -> None:
-        self.words = iter(words(game, j, label, 4000))
+        self.words = stream(game, j, label)
 
     def below(self, n: int) -> int:
         while True:
@@ -118,7 +121,7 @@ def link(previous: bytes, header: bytes, public: bytes, digests: list[tuple[str,
     return hashlib.sha256(data).digest()
 
 
-# ---- a toy game's schema ----------------------------------------------------------------------------------------------
+# ---- a toy game's schema --------------------------------------------------------------------------------------------
 
 _U32, _STR, _MSG = 13, 9, 11
 _ONE, _MANY = 1, 3
@@ -169,7 +172,7 @@ def event(code: str, **fields: object):
     return WHOLE.events[code](**fields)
 
 
-# ---- a log, step by step ----------------------------------------------------------------------------------------------
+# ---- a log, step by step --------------------------------------------------------------------------------------------
 
 
 @dataclass
