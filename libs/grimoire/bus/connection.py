@@ -246,6 +246,7 @@ class Bus:
 
         Raises:
             NotPermittedError: if this role may not listen there.
+            BusError: if the broker is away or the connection closed.
         """
 
         async def deliver(message: Msg) -> None:
@@ -279,25 +280,20 @@ class Bus:
 
         Raises:
             TooLargeError: if the data exceed the broker's limit.
+            BusError: as `publish`.
         """
         if request.reply:
-            self._check_size(data)
-            await self._client.publish(request.reply, data)
+            await self._send(request.reply, data, None)
 
     async def publish(self, subject: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Sends a message to whoever listens; the correlation id travels with it.
 
         Raises:
             TooLargeError: if the data exceed the broker's limit.
-            BusError: if the broker is away and `limits.outgoing_bytes` are waiting already.
+            BusError: if the connection is closed, or the broker is away and `limits.outgoing_bytes` wait already.
         """
-        self._check_size(data)
         own = correlation.outgoing()
-        merged = {**(own or {}), **(headers or {})} or None
-        try:
-            await self._client.publish(subject, data, headers=merged)
-        except (nats.errors.OutboundBufferLimitError, nats.errors.ConnectionClosedError) as error:
-            raise BusError(f"cannot publish on {subject}: {type(error).__name__}") from None
+        await self._send(subject, data, {**(own or {}), **(headers or {})} or None)
 
     async def publish_event(
         self, game: str, match_id: str, data: bytes, headers: Mapping[str, str] | None = None
@@ -330,9 +326,23 @@ class Bus:
         except nats.errors.ConnectionClosedError:
             return
         except (nats.errors.Error, OSError):
-            await self._client.close()
+            await self._abandon()
         # A request that was under way when draining began must not wait for its whole timeout.
         self._replies.fail_all()
+
+    async def _abandon(self) -> None:
+        """Leaves a connection that is lost; nats-py fails half-way where bytes still wait to be sent."""
+        with contextlib.suppress(nats.errors.Error, OSError):
+            for subscription in list(self._client._subs.values()):
+                await subscription.unsubscribe()
+            await self._client.close()
+
+    async def _send(self, subject: str, data: bytes, headers: dict[str, str] | None) -> None:
+        self._check_size(data)
+        try:
+            await self._client.publish(subject, data, headers=headers)
+        except (nats.errors.Error, OSError) as error:
+            raise BusError(f"cannot publish on {subject}: {type(error).__name__}") from None
 
     async def _connect(self, name: str) -> None:
         settings = self._settings
@@ -383,16 +393,19 @@ class Bus:
 
     async def _subscribe(self, subject: str, deliver: Callable[[Msg], Awaitable[None]], queue: str) -> Subscription:
         limits = self._settings.limits
-        inner = await self._client.subscribe(
-            subject,
-            queue=queue,
-            cb=deliver,
-            pending_msgs_limit=limits.pending_messages,
-            pending_bytes_limit=limits.pending_bytes,
-        )
+        try:
+            inner = await self._client.subscribe(
+                subject,
+                queue=queue,
+                cb=deliver,
+                pending_msgs_limit=limits.pending_messages,
+                pending_bytes_limit=limits.pending_bytes,
+            )
+        except nats.errors.Error as error:
+            raise BusError(f"cannot listen to {subject}: {type(error).__name__}") from None
         # The broker's refusal arrives before its answer to the ping.
         await self.flush()
-        if any(f'"{subject.lower()}"' in text for text in self._refused):
+        if any(f'for subscription to "{subject.lower()}"' in text for text in self._refused):
             self._client._remove_sub(inner._id)
             inner._stop_processing()
             raise NotPermittedError(f"{self.role} may not listen to {subject}")
@@ -424,7 +437,10 @@ class Bus:
         _log.info("bus_reconnected", role=self.role)
         self._replies.lost()
         for callback in self._on_reconnect:
-            await callback()
+            try:
+                await callback()
+            except Exception:
+                _log.exception("bus_reconnect_callback_failed", role=self.role)
 
     async def _note_closed(self) -> None:
         _log.debug("bus_closed", role=self.role)
@@ -475,7 +491,7 @@ class _Replies:
         try:
             await self._client.publish(subject, data, reply=self._prefix + number, headers=headers)
             return await future
-        except (nats.errors.OutboundBufferLimitError, nats.errors.ConnectionClosedError) as error:
+        except (nats.errors.Error, OSError) as error:
             raise BusError(f"cannot ask on {subject}: {type(error).__name__}") from None
         finally:
             timer.cancel()
