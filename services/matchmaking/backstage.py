@@ -76,6 +76,9 @@ class Backstage:
             self._subscriptions.append(await self._bus.serve(lobby_subject(game), self._hear))
         await self.endings.start()
         await self.ledger.reconcile()
+        # What was read just now is nobody's work yet: it is taken up below, at once.
+        for heed in (self._expiry.heed, self._creation.heed, self.invitations.heed):
+            self.ledger.on_change(heed)
         self._bus.on_reconnect(self._reconnected)
         self._catch_up()
 

@@ -79,7 +79,7 @@ class Creation:
     """Creates the matches of full challenges.
 
     Args:
-        ledger: the challenges; its news start the work.
+        ledger: the challenges.
         bus: the way to the games.
         keys: make the seats' pseudonyms.
         errands: where the work is done.
@@ -94,14 +94,14 @@ class Creation:
         self._others_s = others_s
         # By game, so that one that hangs holds up only its own.
         self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_AT_ONCE))
-        ledger.on_change(self._heed)
 
     def resume(self) -> None:
         """Takes up every full challenge whose match is not known to exist; what is under way goes on."""
         for challenge in self._ledger.live:
             self._begin(challenge, 0.0)
 
-    def _heed(self, record: Record, own: bool) -> None:
+    def heed(self, record: Record, own: bool) -> None:
+        """A challenge has changed."""
         self._begin(record.challenge, 0.0 if own else self._others_s)
 
     def _begin(self, challenge: Challenge, patience_s: float) -> None:

@@ -21,7 +21,7 @@ class Expiry:
     """Writes down that an open challenge's time is up.
 
     Args:
-        ledger: the challenges; its news set the clock.
+        ledger: the challenges.
         errands: where the work is done.
         now_ms: the wall clock, UTC ms.
     """
@@ -30,7 +30,6 @@ class Expiry:
         self._ledger = ledger
         self._errands = errands
         self._clock = Clockwork(now_ms, self._due)
-        ledger.on_change(self._heed)
 
     def resume(self) -> None:
         """Sets the clock for all open challenges; those whose time is up already are seen to at once."""
@@ -41,7 +40,8 @@ class Expiry:
         """Wakes for nothing any more."""
         self._clock.stop()
 
-    def _heed(self, record: Record, _own: bool) -> None:
+    def heed(self, record: Record, _own: bool) -> None:
+        """A challenge has changed."""
         self._set(record.challenge)
 
     def _set(self, challenge: Challenge) -> None:

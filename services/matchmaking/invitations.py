@@ -28,7 +28,7 @@ class Invitations:
     """Invites a bot for each of its seats once the match exists, and again after a restart: coming twice does no harm.
 
     Args:
-        ledger: the challenges; its news start and end the work.
+        ledger: the challenges.
         bus: the way to the bots.
         errands: where the work is done.
     """
@@ -38,7 +38,6 @@ class Invitations:
         self._bus = bus
         self._errands = errands
         self._turn = asyncio.Semaphore(_AT_ONCE)
-        ledger.on_change(self._heed)
 
     def seats(self) -> list[matchmaking_pb2.BotSeat]:
         """Seats that bots hold in matches that are not over."""
@@ -50,7 +49,8 @@ class Invitations:
         for challenge in self._ledger.live:
             self._begin(challenge)
 
-    def _heed(self, record: Record, _own: bool) -> None:
+    def heed(self, record: Record, _own: bool) -> None:
+        """A challenge has changed."""
         challenge = record.challenge
         self._begin(challenge)
         if challenge.stage is Stage.ENDED:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
@@ -19,12 +21,15 @@ __all__ = ["Ledger"]
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _LIVE: Final = tuple(int(stage) for stage in Stage if stage.live)
+# What people send as an id is looked up only if it could be one.
+_ID: Final = re.compile(r"[0-9a-z]{26}")
 _PAGE: Final = 500
 _READS_AT_ONCE: Final = 16
 _SETTLED_KEPT: Final = 1_000
 # Each conflict means that somebody else wrote; a log has at most one entry a seat and a few more.
 _TRIES: Final = 64
-_STORE_PAUSES_S: Final = (0.05, 0.2, 0.5)
+_PATIENCE_S: Final = 2.0
+_PAUSE_S: Final = 0.1
 
 
 class Ledger:
@@ -80,11 +85,13 @@ class Ledger:
         return self._live[challenge_id].challenge if challenge_id is not None else None
 
     async def get(self, challenge_id: str) -> Record | None:
-        """Any challenge, from memory or from the store.
+        """Any challenge, from memory or from the store; None if there is none with this id.
 
         Raises:
             Unavailable: the store does not answer.
         """
+        if not _ID.fullmatch(challenge_id):
+            return None
         record = None if challenge_id in self._doubtful else self._known(challenge_id)
         return record if record is not None else await self._reread(challenge_id)
 
@@ -99,17 +106,16 @@ class Ledger:
         Raises:
             Unavailable: the store does not answer. Asking again is safe.
         """
-        pauses = iter(_STORE_PAUSES_S)
+        give_up = time.monotonic() + _PATIENCE_S
         for _ in range(_TRIES):
             try:
                 done = await self._try(challenge_id, command)
             except Unavailable:
                 # It may have been written all the same: only the store knows.
                 self._doubtful.add(challenge_id)
-                pause = next(pauses, None)
-                if pause is None:
+                if time.monotonic() > give_up:
                     raise
-                await asyncio.sleep(pause)
+                await asyncio.sleep(_PAUSE_S)
                 continue
             if done is not None:
                 return done

@@ -25,6 +25,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         watches_per_account: streams of one account.
         expires_s: how long a challenge stays open.
         rematch_s: how long after the end of a match its rematch can be asked for.
+        created_s: how long the answer to who filled a challenge waits for its match.
         look_round_s: seconds between looks for what was missed.
         others_s: a challenge that another instance filled is left to it for so long.
     """
@@ -37,6 +38,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     watches_per_account: int = 64
     expires_s: float = 3600.0
     rematch_s: float = 600.0
+    created_s: float = 3.0
     look_round_s: float = 60.0
     others_s: float = 5.0
 

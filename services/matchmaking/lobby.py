@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -26,9 +27,7 @@ from matchmaking.watches import Watches
 
 __all__ = ["Lobby", "Wish"]
 
-_CREATED_WITHIN_S: Final = 3.0
-"""How long an answer waits for the match of a challenge that has just filled."""
-
+_ID: Final = re.compile(r"[0-9a-z]{26}")
 _OPTIONS: Final = 64
 _TEXT: Final = 256
 _REMATCHES: Final = 16
@@ -171,7 +170,7 @@ class Lobby:
         """Gives a full challenge a moment to become a match, so that the answer can name it."""
         if record.challenge.stage is not Stage.FULL:
             return record
-        return await self._watches.settled(record, _CREATED_WITHIN_S)
+        return await self._watches.settled(record, self._limits.created_s)
 
     # ---- again -----------------------------------------------------------------------------------------------------
 
@@ -207,13 +206,17 @@ class Lobby:
         if challenge is not None and challenge.seat_of(caller.account_id) is not None:
             # It may have ended a moment ago.
             await self._endings.check(challenge)
-        challenge_id = challenge.challenge_id if challenge else await self._archive.challenge_of(match_id)
+        challenge_id = challenge.challenge_id if challenge else await self._archived(match_id)
         record = await self._ledger.get(challenge_id) if challenge_id else None
         if record is None:
             return illegal("unknown_match", field="match_id")
         if record.challenge.seat_of(caller.account_id) is None:
             return illegal("not_a_seat", field="match_id")
         return record.challenge if record.challenge.stage is Stage.ENDED else illegal("match_not_over")
+
+    async def _archived(self, match_id: str) -> str | None:
+        # What people send as an id is looked up only if it could be one.
+        return await self._archive.challenge_of(match_id) if _ID.fullmatch(match_id) else None
 
     async def _offer(self, caller: Identity, before: Challenge, challenge_id: str, until_ms: int) -> _Answer:
         # Seats move by one; the person who asks sits down first, then the bots; the other people come by themselves.

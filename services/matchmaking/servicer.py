@@ -191,7 +191,9 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         """Matches, newest first."""
         caller, limit = await _caller(context), _limit(request.limit, _MATCHES)
         try:
-            if request.finished:
+            if request.game and request.game not in self._games.known:
+                shown = []
+            elif request.finished:
                 account_id = caller.account_id if request.mine else ""
                 ended = await self._archive.newest(account_id=account_id, game=request.game, limit=limit)
                 names = await self._names_of(sitter for match in ended for _, sitter in match.sitters)

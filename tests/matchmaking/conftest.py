@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,12 @@ import pytest
 from tests.matchmaking.house import House, open_house
 from tests.support.postgres import shared_server
 from tests.support.toy.install import write_entry_point
+
+
+@pytest.fixture
+def install_toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Installs the toy game for this process."""
+    return lambda: monkeypatch.syspath_prepend(write_entry_point(tmp_path / "toy"))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import grpc
 
-from grimoire.bus import GATEWAY, Bus, EmbeddedServer, game_role
+from grimoire.bus import GATEWAY, PARTITIONS, Bus, EmbeddedServer, Message, game_role, partition_commands
 from grimoire.bus.roles import platform_roles
 from grimoire.engine import MatchId
 from grimoire.fairness.commitments import nonce_seal
@@ -147,13 +147,15 @@ def with_options(fields: dict[str, Any]) -> dict[str, Any]:
 class House:
     """Everything that runs for one test."""
 
-    def __init__(self, config: Config, keys: KeyRing) -> None:
+    def __init__(self, config: Config, keys: KeyRing, broker: EmbeddedServer) -> None:
         self.config = config
         self.keys = keys
+        self.broker = broker
         self.game = Running(GameService(GAME), config)
         self.lobbies: list[Running] = []
         self._channels: dict[str, grpc.aio.Channel] = {}
         self._edge: Bus | None = None
+        self._stand_in: Bus | None = None
 
     async def open_lobby(self, **limits: Any) -> Running:
         """Starts an instance of matchmaking."""
@@ -168,6 +170,11 @@ class House:
         if address not in self._channels:
             self._channels[address] = open_channel(address, token=self.keys.service_token)
         return Client(self._channels[address], who)
+
+    def client_on(self, channel: grpc.aio.Channel, who: Identity) -> Client:
+        """Somebody who asks over this channel, which is closed with the house."""
+        self._channels[str(id(channel))] = channel
+        return Client(channel, who)
 
     async def edge(self) -> Bus:
         """A gateway's connection to the broker."""
@@ -195,10 +202,26 @@ class House:
         )
         occupant = occupant_id(self.keys, MatchId(match_id), who) if who else ""
         submission = envelope_pb2.Submission(command=command, occupant_id=occupant, host=seat is None)
+        return await self.send_submission(submission)
+
+    async def send_submission(self, submission: envelope_pb2.Submission) -> envelope_pb2.CommandReply:
+        """Any command, as it is."""
         bus = await self.edge()
-        return envelope_pb2.CommandReply.FromString(
-            await bus.request_command(GAME, match_id, submission.SerializeToString())
-        )
+        reply = await bus.request_command(GAME, submission.command.match_id, submission.SerializeToString())
+        return envelope_pb2.CommandReply.FromString(reply)
+
+    async def answer_commands(self, answer: Callable[[int], envelope_pb2.CommandReply]) -> list[bytes]:
+        """Sits down in the game's place: answers the n-th command, from 0; returns the list of what was asked."""
+        bus = self._stand_in = await Bus.connect(self.config.bus_settings(self.keys, game_role(GAME)))
+        asked: list[bytes] = []
+
+        async def reply(message: Message) -> None:
+            asked.append(message.data)
+            await bus.reply(message, answer(len(asked) - 1).SerializeToString())
+
+        for partition in range(PARTITIONS):
+            await bus.serve_async(partition_commands(GAME, partition), reply)
+        return asked
 
     async def void(self, match_id: str, reason: str = "test") -> None:
         """The host ends a match."""
@@ -222,8 +245,9 @@ class House:
     async def close(self) -> None:
         for channel in self._channels.values():
             await channel.close()
-        if self._edge is not None:
-            await self._edge.close()
+        for bus in (self._edge, self._stand_in):
+            if bus is not None:
+                await bus.close()
         for lobby in self.lobbies:
             await lobby.stop()
         await self.game.stop()
@@ -237,7 +261,7 @@ async def open_house(home: Path, *, database_url: str | None = None) -> AsyncIte
     roles = (*platform_roles(), game_role(GAME))
     passwords = {role: keys.nats_password(role) for role in roles}
     nats = await EmbeddedServer.start(passwords, run_dir=config.run_dir, log_dir=config.log_dir)
-    house = House(replace(config, nats_url=nats.url, shared_database_url=database_url), keys)
+    house = House(replace(config, nats_url=nats.url, shared_database_url=database_url), keys, nats)
     try:
         yield house
     finally:
