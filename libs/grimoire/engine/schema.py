@@ -41,16 +41,17 @@ class Split(msgspec.Struct, frozen=True):
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """How one event type is split."""
+    """How one event type is split: which fields go to whom, computed once per type.
+
+    `not_seat` and `not_sealed` are the fields that part leaves out; `private` those the public bytes leave out.
+    """
 
     code: str
-    seat: tuple[str, ...]
+    all_public: bool
+    private: tuple[str, ...]
     each_seat: tuple[str, ...]
-    sealed: tuple[str, ...]
-
-    @property
-    def all_public(self) -> bool:
-        return not (self.seat or self.each_seat or self.sealed)
+    not_seat: tuple[str, ...] | None
+    not_sealed: tuple[str, ...] | None
 
 
 def snake_case(name: str) -> str:
@@ -139,7 +140,7 @@ class Schema:
                 continue
             shown = type(event)()
             shown.CopyFrom(event)
-            for name in (*plan.seat, *plan.each_seat, *plan.sealed):
+            for name in plan.private:
                 shown.ClearField(name)
             add(type=plan.code, body=shown.SerializeToString())
             for audience, body in _private_bodies(event, plan, seats):
@@ -185,36 +186,39 @@ class Schema:
 
 
 def _plan(descriptor: Descriptor, code: str) -> _Plan:
-    def marked(visibility: int) -> tuple[str, ...]:
-        return tuple(
-            f.name for f in descriptor.fields if f.GetOptions().Extensions[visibility_pb2.visibility] == visibility
-        )
+    marks = {f.name: f.GetOptions().Extensions[visibility_pb2.visibility] for f in descriptor.fields}
 
-    return _Plan(code, marked(_SEAT), marked(_EACH_SEAT), marked(_SEALED))
+    def but(visibility: int) -> tuple[str, ...] | None:
+        if visibility not in marks.values():
+            return None
+        return tuple(name for name, mark in marks.items() if mark != visibility)
+
+    private = tuple(name for name, mark in marks.items() if mark in (_SEAT, _EACH_SEAT, _SEALED))
+    each_seat = tuple(name for name, mark in marks.items() if mark == _EACH_SEAT)
+    return _Plan(code, not private, private, each_seat, but(_SEAT), but(_SEALED))
 
 
 def _private_bodies(event: Message, plan: _Plan, seats: int) -> Iterator[tuple[str, bytes]]:
     """Audience and bytes of each private part of one event; presence depends on its type and seat alone."""
-    cls = type(event)
-    if plan.seat:
-        yield f"seat/{event.seat}", _only(event, cls(), plan.seat).SerializeToString()  # type: ignore[attr-defined]
+    if plan.not_seat is not None:
+        yield f"seat/{event.seat}", _without(event, plan.not_seat)  # type: ignore[attr-defined]
     if plan.each_seat:
         for seat in range(seats):
-            part = cls()
+            part = type(event)()
             for name in plan.each_seat:
                 getattr(part, name).extend(e for e in getattr(event, name) if e.seat == seat)
             yield f"seat/{seat}", part.SerializeToString()
-    if plan.sealed:
-        yield "sealed", _only(event, cls(), plan.sealed).SerializeToString()
+    if plan.not_sealed is not None:
+        yield "sealed", _without(event, plan.not_sealed)
 
 
-def _only(event: Message, target: Message, names: tuple[str, ...]) -> Message:
-    """`target` with only these fields of `event`."""
-    target.CopyFrom(event)
-    for field, _ in event.ListFields():
-        if field.name not in names:
-            target.ClearField(field.name)
-    return target
+def _without(event: Message, names: tuple[str, ...]) -> bytes:
+    """The event's bytes with these fields left out."""
+    part = type(event)()
+    part.CopyFrom(event)
+    for name in names:
+        part.ClearField(name)
+    return part.SerializeToString()
 
 
 def lint(file: FileDescriptor) -> list[str]:
