@@ -18,6 +18,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -70,6 +71,12 @@ class PostgresServer:
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0'.encode())
         return self.url(name)
+
+    def drop_database(self, url: str) -> None:
+        """Removes a database that `create_database` made, cutting off who still uses it."""
+        name = url.removeprefix("postgresql://postgres@/").partition("?")[0]
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
     def run(self, program: str, *arguments: str) -> bytes:
         """Runs one of PostgreSQL's programs; returns what it printed."""
@@ -187,7 +194,16 @@ def postgres_server() -> PostgresServer:
     return shared_server()
 
 
+@contextlib.contextmanager
+def fresh_database() -> Iterator[str]:
+    """The URL of an empty database on the shared server, for as long as it is needed."""
+    url = shared_server().create_database()
+    yield url
+    shared_server().drop_database(url)
+
+
 @pytest.fixture
-def postgres_url() -> str:
-    """The URL of a new, empty database on the shared server."""
-    return shared_server().create_database()
+def postgres_url() -> Iterator[str]:
+    """The URL of an empty database on the shared server."""
+    with fresh_database() as url:
+        yield url

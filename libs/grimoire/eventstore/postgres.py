@@ -97,6 +97,7 @@ FROM entries AS e JOIN match_head AS h ON h.partition = e.partition AND h.match_
 WHERE (e.tx, e.position) > ($1::bigint::text::xid8, $2) AND e.tx < $3::bigint::text::xid8 AND h.game = $4
 ORDER BY e.tx, e.position LIMIT $5
 """
+_FUTURE = "SELECT EXISTS (SELECT FROM entries WHERE tx >= pg_snapshot_xmax(pg_current_snapshot()))"
 _FACTS_OWNERS = """
 SELECT game, partition, epoch FROM partition_owner
 WHERE instance IS NOT NULL AND (game, partition) IN (SELECT * FROM unnest($1::text[], $2::integer[]))
@@ -148,6 +149,8 @@ class PostgresStore(EventStore):
                 require_head(revision)
             elif revision != HEAD:
                 await asyncio.to_thread(_migrate, url)
+            elif await store._run(_from_the_future):
+                raise StoreError("restored from a dump of another server: run SELECT eventstore_restored() once")
         except BaseException:
             pool.terminate()
             raise
@@ -289,7 +292,13 @@ class PostgresStore(EventStore):
     async def _run(self, work: _Work[_T]) -> _T:
         async def on_one() -> _T:
             async with self._pool.acquire(timeout=_CONNECT_S) as connection:
-                return await work(connection)
+                try:
+                    return await work(connection)
+                except (InterfaceError, InternalClientError):
+                    # What asyncpg says of a line that was cut depends on where it was cut.
+                    if connection.is_closed():
+                        raise ConnectionResetError from None
+                    raise
 
         if self._closed:
             raise StoreError("this store is closed")
@@ -450,6 +459,11 @@ async def _revision(connection: asyncpg.Connection) -> str | None:
     return found
 
 
+async def _from_the_future(connection: asyncpg.Connection) -> bool:
+    found: bool = await connection.fetchval(_FUTURE)
+    return found
+
+
 def _migrate(url: str) -> None:
     # Seldom needed, and slow to import.
     import psycopg
@@ -476,9 +490,7 @@ async def _shielded(work: Awaitable[_T]) -> _T:
         failure = _failure(type(error).__name__, error.sqlstate)
     except (OSError, TimeoutError) as error:
         failure = Unavailable(type(error).__name__)
-    except InterfaceError as error:
-        failure = Unavailable(type(error).__name__)
-    except InternalClientError as error:
+    except (InterfaceError, InternalClientError) as error:
         failure = StoreError(type(error).__name__)
     # Raised out here, so that the driver's error does not hang on it as its context.
     raise failure

@@ -1,4 +1,4 @@
-"""The store on SQLite: one writer thread, a few read-only readers, write-ahead log, every commit on disk."""
+"""The store on SQLite (3.37 or newer): one writer thread, a few readers, write-ahead log, every commit on disk."""
 
 # ruff: noqa: D102 -- the interface says what each method does
 
@@ -248,8 +248,12 @@ class SqliteStore(EventStore):
                 if not _write(connection, runs):
                     raise _FenceError
             return
-        except (_FenceError, IntegrityError):
+        except _FenceError:
             pass
+        except IntegrityError as error:
+            # Other constraints (NOT NULL, types) are a caller's bug, no conflict.
+            if getattr(error.orig, "sqlite_errorcode", None) not in _TAKEN:
+                raise
         # Looked at once the group is rolled back, so that its own rows are not mistaken for earlier ones.
         with self._transaction() as connection:
             raise Conflict(faults_of(runs, _facts(connection, runs)))
@@ -437,6 +441,7 @@ def _switch_to_wal(path: Path, busy_s: float) -> None:
         connection.close()
 
 
+_TAKEN = frozenset({sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY})
 _TRANSIENT = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -454,13 +459,13 @@ def _translated(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> 
     """Runs it; errors of the database come out as the store's own, without the values they were about."""
     try:
         return work(*args, **kwargs)
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except (SQLAlchemyError, sqlite3.Error, OverflowError) as error:
         failure = _failure(error)
     # Raised out here, so that the driver's error does not hang on it as its context.
     raise failure
 
 
-def _failure(error: SQLAlchemyError | sqlite3.Error) -> StoreError:
+def _failure(error: Exception) -> StoreError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     code = getattr(cause, "sqlite_errorcode", None)
     name = getattr(cause, "sqlite_errorname", None)

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.postgres import shared_server
 
 from grimoire.eventstore import EventStore, open_store
-
-
-@pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'log' / 'store.db'}"
-
-
-@pytest.fixture
-def postgres_url() -> str:
-    return shared_server().create_database()
+from tests.support.postgres import fresh_database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of a database with nothing in it."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'log' / 'store.db'}"
-    return shared_server().create_database()
+        yield f"sqlite:///{tmp_path / 'log' / 'store.db'}"
+        return
+    with fresh_database() as empty:
+        yield empty
 
 
 @pytest.fixture

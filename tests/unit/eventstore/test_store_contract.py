@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.eventstore import GAME, new_entries, new_entry
 
 from grimoire.eventstore import (
     PARTITIONS,
@@ -25,6 +24,7 @@ from grimoire.eventstore import (
     open_store,
     partition_of,
 )
+from tests.support.eventstore import GAME, new_entries, new_entry
 
 STALE_MS = 500
 
@@ -392,7 +392,7 @@ class TestOwnership:
                 now = round_number * 10_000
                 shares = await asyncio.gather(
                     store.claim_many(GAME, range(16), f"a{round_number}", "a:1", now, STALE_MS),
-                    other.claim_many(GAME, reversed(range(16)), f"b{round_number}", "b:1", now, STALE_MS),
+                    other.claim_many(GAME, range(15, -1, -1), f"b{round_number}", "b:1", now, STALE_MS),
                     other.heartbeat(GAME, f"b{round_number - 1}", range(16), now),
                     store.heartbeat(GAME, f"a{round_number - 1}", range(16), now),
                 )

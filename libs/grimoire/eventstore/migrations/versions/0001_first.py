@@ -19,14 +19,14 @@ CREATE TABLE entries (
     hash BLOB NOT NULL,
     UNIQUE (partition, match_id, version),
     UNIQUE (partition, match_id, command_id)
-);
+) STRICT;
 CREATE TABLE hidden (
     partition INTEGER NOT NULL,
     match_id TEXT NOT NULL,
     version INTEGER NOT NULL,
     parts BLOB NOT NULL,
     PRIMARY KEY (partition, match_id, version)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE match_head (
     partition INTEGER NOT NULL,
     match_id TEXT NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE match_head (
     created_ms INTEGER NOT NULL,
     updated_ms INTEGER NOT NULL,
     PRIMARY KEY (partition, match_id)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE partition_owner (
     game TEXT NOT NULL,
     partition INTEGER NOT NULL,
@@ -49,14 +49,14 @@ CREATE TABLE partition_owner (
     epoch INTEGER NOT NULL,
     heartbeat_ms INTEGER NOT NULL,
     PRIMARY KEY (game, partition)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE downtime (
     game TEXT NOT NULL,
     partition INTEGER NOT NULL,
     from_ms INTEGER NOT NULL,
     to_ms INTEGER NOT NULL,
     PRIMARY KEY (game, partition, from_ms)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 """
 
 _POSTGRESQL = """
