@@ -9,7 +9,7 @@ from contextlib import aclosing
 import structlog
 
 from grimoire.engine import Viewer
-from grimoire.fairness.export import Export
+from grimoire.fairness.export import Export, line_of
 from grimoire.fairness.verify import first_lie, verify, verify_export, with_check
 from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import audit_pb2, frame_pb2
@@ -18,7 +18,7 @@ from replay.matches import ImportedLog, Match
 from replay.refusals import RefusalKind, Refused
 from replay.rules import Rules
 
-__all__ = ["Auditor", "has_failed"]
+__all__ = ["Auditor", "has_failed", "with_walk_of_file"]
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -26,6 +26,13 @@ _log = structlog.stdlib.get_logger(__name__)
 def has_failed(report: audit_pb2.AuditReport) -> bool:
     """Whether something in the log lies."""
     return first_lie(report) is not None
+
+
+def with_walk_of_file(report: audit_pb2.AuditReport, walk: audit_pb2.AuditCheck) -> audit_pb2.AuditReport:
+    """The report on a file with check 8 put in, which then names its line too."""
+    if walk.version:
+        walk.line = line_of(walk.version)
+    return with_check(report, walk)
 
 
 class Auditor:
@@ -52,14 +59,15 @@ class Auditor:
         """
         if isinstance(match, ImportedLog):
             report = await self.audit_file(match.export)
-            entries: Sequence[frame_pb2.ViewerEntry] = match.export.entries
-        else:
-            entries = await self._entries(match, viewer)
-            head = match.head
-            report = await asyncio.to_thread(verify, entries, game=head.game, match_id=head.match_id)
+            if not has_failed(report):
+                report = with_walk_of_file(report, await self._walk(match.head, match.export.entries))
+            return report
+        head = match.head
+        entries = await self._entries(match, viewer)
+        report = await asyncio.to_thread(verify, entries, game=head.game, match_id=head.match_id)
         if not has_failed(report):
-            report = with_check(report, await self._walk(match.head, entries))
-        _note(match.head, report)
+            report = with_check(report, await self._walk(head, entries))
+        _note(head, report)
         return report
 
     async def audit_file(self, export: Export) -> audit_pb2.AuditReport:

@@ -30,6 +30,8 @@ class ReplayLimits(msgspec.Struct, frozen=True):
         streams_per_account: the same of one account.
         heavy: imports, audits and timelines at once, of all accounts.
         heavy_per_account: the same of one account.
+        imports: imported files kept, of all accounts; beyond it the oldest goes first.
+        imports_per_account: the same of one account.
         timeline_marks: marks kept in memory, of all matches together.
         open_log_bytes: file bytes of imported logs kept open in memory.
     """
@@ -47,6 +49,8 @@ class ReplayLimits(msgspec.Struct, frozen=True):
     streams_per_account: int = 8
     heavy: int = 8
     heavy_per_account: int = 2
+    imports: int = 1_000
+    imports_per_account: int = 50
     timeline_marks: int = 200_000
     open_log_bytes: int = 32 * 1024 * 1024
 

@@ -44,7 +44,7 @@ async def serve(
     limits = limits or ReplayLimits()
     keys = KeyRing.load_or_create(config.keys_dir)
     async with AsyncExitStack() as cleanup:
-        shelf = Shelf(config.database_url(_NAME))
+        shelf = Shelf(config.database_url(_NAME), limits.imports, limits.imports_per_account)
         cleanup.push_async_callback(shelf.close)
         await shelf.open()
         bus = await Bus.connect(config.bus_settings(keys, REPLAY))

@@ -16,12 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
 import sqlalchemy as sa
 
 from grimoire.v1 import frame_pb2
 
-__all__ = ["ID_PREFIX", "Shelf", "ShelfLimits", "ShelfUnavailableError", "is_import_id", "new_import_id"]
+__all__ = ["ID_PREFIX", "Shelf", "ShelfUnavailableError", "is_import_id", "new_import_id"]
 
 T = TypeVar("T")
 
@@ -58,18 +57,6 @@ class ShelfUnavailableError(RuntimeError):
     """The database does not answer; nothing was kept."""
 
 
-class ShelfLimits(msgspec.Struct, frozen=True):
-    """How much is kept; beyond it the oldest goes first.
-
-    Attributes:
-        per_account: files of one account.
-        in_all: files of all accounts together.
-    """
-
-    per_account: int = 50
-    in_all: int = 1_000
-
-
 def new_import_id() -> str:
     """An id nobody can guess: `import-` and 26 of `[a-z0-9]` (134 random bits)."""
     return ID_PREFIX + "".join(secrets.choice(_ID_ALPHABET) for _ in range(_ID_LENGTH))
@@ -95,15 +82,17 @@ class Shelf:
 
     Args:
         url: as for the event store: `sqlite:///file.db` or `postgresql://user@host/database`.
-        limits: how much is kept.
+        in_all: how many files are kept; beyond it the oldest goes first.
+        per_account: how many of one account.
         now_ms: the wall clock, UTC ms.
 
     Raises:
         ShelfUnavailableError: from every method, if the database cannot be had just now.
     """
 
-    def __init__(self, url: str, limits: ShelfLimits | None = None, now_ms: Callable[[], int] = _utc_ms) -> None:
-        self._limits = limits or ShelfLimits()
+    def __init__(self, url: str, in_all: int, per_account: int, now_ms: Callable[[], int] = _utc_ms) -> None:
+        self._in_all = in_all
+        self._per_account = per_account
         self._now_ms = now_ms
         self._engine = _engine(sa.make_url(url))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shelf")
@@ -170,7 +159,7 @@ class Shelf:
     def _insert(self, connection: sa.Connection, row: dict[str, object]) -> None:
         connection.execute(_logs.insert().values(row))
         own = _logs.c.account_id == row["account_id"]
-        for condition, keep in ((own, self._limits.per_account), (sa.true(), self._limits.in_all)):
+        for condition, keep in ((own, self._per_account), (sa.true(), self._in_all)):
             newest = sa.select(_logs.c.number).where(condition).order_by(_logs.c.number.desc())
             oldest_kept = newest.limit(1).offset(keep - 1).scalar_subquery()
             connection.execute(_logs.delete().where(condition, _logs.c.number < oldest_kept))

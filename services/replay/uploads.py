@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from grimoire.fairness.export import MAX_FILE_BYTES, Export, ExportError, ExportReader
-from grimoire.fairness.verify import unreadable, with_check
+from grimoire.fairness.verify import unreadable
 from grimoire.v1 import audit_pb2, frame_pb2, replay_pb2
-from replay.audits import Auditor, has_failed
+from replay.audits import Auditor, has_failed, with_walk_of_file
 from replay.headline import headline
 from replay.limits import ReplayLimits
 from replay.refusals import RefusalKind, Refused
@@ -66,7 +66,7 @@ class Importer:
         if has_failed(report):
             return replay_pb2.ImportResponse(report=report)
         head = headline(upload.export.match_id, upload.export.entries)
-        report = with_check(report, await self._walk(head, upload.export))
+        report = with_walk_of_file(report, await self._walk(head, upload.export))
         if has_failed(report):
             return replay_pb2.ImportResponse(report=report)
         try:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from tests.replay.house import House, house
 from tests.support.toy.install import write_entry_point
 

@@ -11,11 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import grpc
-from replay.limits import ReplayLimits
-from replay.refusals import REJECTION_KEY
-from replay.service import serve
-from tests.replay.logs import GAME, Moves
-from tests.support.table import accepted, broker
 
 from grimoire.bus import Bus
 from grimoire.engine import MatchId, Viewer
@@ -29,14 +24,18 @@ from grimoire.runtime.rpc import account_metadata, open_channel
 from grimoire.v1 import (
     audit_pb2,
     envelope_pb2,
-    frame_pb2,
     replay_pb2,
     replay_pb2_grpc,
     rules_pb2,
 )
+from replay.limits import ReplayLimits
+from replay.refusals import REJECTION_KEY
+from replay.service import serve
+from tests.replay.logs import GAME, Moves
+from tests.support.table import accepted, broker
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818 - the answer to a call, as a value that pytest can catch
     """What a caller sees of a refused call."""
 
     def __init__(self, error: grpc.aio.AioRpcError) -> None:
@@ -69,9 +68,7 @@ class Caller:
         )
         return await _called(_all(self.stub.StreamFrames(request, metadata=self.metadata)))
 
-    async def frames(
-        self, match_id: str, viewer: Viewer, first: int = 0, last: int = 0
-    ) -> list[rules_pb2.ReplayFrame]:
+    async def frames(self, match_id: str, viewer: Viewer, first: int = 0, last: int = 0) -> list[rules_pb2.ReplayFrame]:
         return [f for chunk in await self.chunks(match_id, viewer, first, last) for f in chunk.frames]
 
     async def marks(self, match_id: str) -> list[rules_pb2.Mark]:
@@ -122,6 +119,9 @@ class House:
 
     async def stop(self, name: str) -> None:
         await self._services.pop(name).stop()
+
+    def service(self, game: str) -> Serve:
+        return GameService(game)
 
     async def close(self) -> None:
         if self.channel is not None:
@@ -190,6 +190,6 @@ async def house(home: Path, limits: ReplayLimits | None = None, **settings: obje
         cleanup.push_async_callback(edge.close)
         whole = House(config, keys, edge)
         cleanup.push_async_callback(whole.close)
-        await whole.start(GAME, GameService(GAME))
+        await whole.start(GAME, whole.service(GAME))
         await whole.start("replay", replay_service(limits))
         yield whole

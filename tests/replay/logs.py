@@ -6,14 +6,14 @@ import random
 from collections.abc import Iterator, Sequence
 
 from google.protobuf.message import Message
-from tests.support.toy import PLUGIN
 
-from grimoire.engine import HOST, Actor, Viewer
+from grimoire.engine import HOST, Actor, Game, Viewer
 from grimoire.fairness import Secret, nonce_seal, server_seed
 from grimoire.fairness.export import write_export
 from grimoire.match import Entry, Parsed, Referee, opened_entry
 from grimoire.match.frames import prompts_for
 from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2
+from tests.support.toy import PLUGIN
 
 GAME = "toy"
 HOST_KEY = Secret(bytes(range(32)))
@@ -25,11 +25,12 @@ def play(
     *,
     seed: int = 1,
     entries: int = 10_000,
+    game: Game | None = None,
     **options: str,
 ) -> list[Entry]:
     """A match judged here, to its end or for so many entries."""
     log: list[Entry] = []
-    moves = Moves(match_id, occupants, seed, options, HOST_KEY, log)
+    moves = Moves(match_id, occupants, seed, options, HOST_KEY, log, game or PLUGIN.game)
     while len(log) < entries and next(moves, None) is not None:
         pass
     return log
@@ -49,12 +50,14 @@ class Moves:
         options: dict[str, str],
         host_key: Secret,
         log: list[Entry] | None = None,
+        game: Game = PLUGIN.game,
     ) -> None:
         self._match_id = match_id
         self._occupants = occupants
         self._options = options
         self._rng = random.Random(seed)
-        self._judge = Referee(PLUGIN.game, lambda game, match, _key: server_seed(host_key, game, match))
+        self._game = game.id
+        self._judge = Referee(game, lambda name, match, _key: server_seed(host_key, name, match))
         self._log: list[Entry] = [] if log is None else log
         self._commands = self._all()
 
@@ -81,7 +84,7 @@ class Moves:
             for n, name in enumerate(self._occupants)
         ]
         create = match_pb2.CreateMatch(
-            game=GAME,
+            game=self._game,
             mode=match_pb2.MATCH_MODE_CASUAL,
             seats=seats,
             options=[match_pb2.OptionValue(name=k, value=v) for k, v in self._options.items()],
@@ -89,7 +92,7 @@ class Moves:
         yield HOST, self._command("create_match", create)
         nonces = [self._rng.randbytes(32) for _ in self._occupants]
         for seat, nonce in enumerate(nonces):
-            seal = match_pb2.SealNonce(seal=nonce_seal(GAME, self._match_id, seat, nonce))
+            seal = match_pb2.SealNonce(seal=nonce_seal(self._game, self._match_id, seat, nonce))
             yield Actor.of_seat(seat), self._command("seal_nonce", seal, seat)
         for seat, nonce in enumerate(nonces):
             yield Actor.of_seat(seat), self._command("open_nonce", match_pb2.OpenNonce(nonce=nonce), seat)
@@ -122,6 +125,7 @@ class Moves:
 def opened(log: Sequence[Entry], viewer: Viewer) -> list[frame_pb2.ViewerEntry]:
     """A log that was judged here, as a viewer receives it at its end."""
     revealed = log[-1].state.revealed
+    game = match_pb2.MatchCreated.FromString(log[0].state.created).game
     return [
         opened_entry(
             match_id=e.match_id,
@@ -133,7 +137,7 @@ def opened(log: Sequence[Entry], viewer: Viewer) -> list[frame_pb2.ViewerEntry]:
             parts=dict(e.parts),
             viewer=viewer,
             revealed=revealed,
-            seed=server_seed(HOST_KEY, GAME, e.match_id),
+            seed=server_seed(HOST_KEY, game, e.match_id),
         )
         for e in log
     ]

@@ -7,11 +7,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import grpc
-from replay.limits import ReplayLimits
-from replay.rules import Rules
-from replay.servicer import ReplayService
-from replay.shelf import Shelf
-from tests.replay.house import Caller
 
 from grimoire.fairness import Secret
 from grimoire.runtime.config import Address
@@ -19,6 +14,11 @@ from grimoire.runtime.directory import NoOwnerFoundError
 from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.rpc import RpcServer, open_channel
 from grimoire.v1 import frame_pb2, match_pb2, replay_pb2, replay_pb2_grpc, rules_pb2, rules_pb2_grpc
+from replay.limits import ReplayLimits
+from replay.rules import Rules
+from replay.servicer import ReplayService
+from replay.shelf import Shelf
+from tests.replay.house import Caller
 
 MATCH = "scripted"
 Script = Callable[[int, int, grpc.aio.ServicerContext], AsyncIterator[list[rules_pb2.ReplayFrame]]]
@@ -110,7 +110,7 @@ async def stage(folder: Path, versions: int, limits: ReplayLimits | None = None)
         cleanup.push_async_callback(game.stop, 0)
         directory = OneAddress(await cleanup.enter_async_context(open_channel(str(address))))
 
-        shelf = Shelf(f"sqlite:///{folder / 'replay.db'}")
+        shelf = Shelf(f"sqlite:///{folder / 'replay.db'}", limits.imports, limits.imports_per_account)
         await shelf.open()
         cleanup.push_async_callback(shelf.close)
         rpc = RpcServer(

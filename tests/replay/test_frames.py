@@ -8,13 +8,13 @@ from pathlib import Path
 
 import grpc
 import pytest
-from replay.limits import ReplayLimits
-from tests.replay.house import House, Refusal
-from tests.replay.scripted import MATCH, Stage, frame, stage, whole
 
 from grimoire.engine import ALL, PUBLIC
 from grimoire.match.frames import viewer_message
 from grimoire.v1 import replay_pb2, rules_pb2
+from replay.limits import ReplayLimits
+from tests.replay.house import House, Refusal
+from tests.replay.scripted import MATCH, Stage, frame, stage, whole
 
 VERSIONS = 200
 MIB = 1024 * 1024
