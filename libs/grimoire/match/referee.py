@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, Schema, SchemaError
 from grimoire.fairness import chain, commitments
-from grimoire.fairness.draws import ForcedDraws, RecordedDraws
+from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
 from grimoire.fairness.names import check_match_id
 from grimoire.fairness.secret import Secret
 from grimoire.match.clock import CLOCK_IDS
@@ -46,6 +46,8 @@ _MODES = (match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL, match_pb2.MAT
 Rejection = envelope_pb2.Rejection
 SeedSource = Callable[[str, str, str], Secret]
 """(game, match id, host key id) to S."""
+Forcing = Mapping[str, Sequence[int]] | Callable[[RecordedDraws], DrawRecorder]
+"""Results set by hand: by draw label, or as draws that stand in front of the real ones."""
 
 
 class Referee(Generic[S]):
@@ -55,7 +57,7 @@ class Referee(Generic[S]):
         game: its rules.
         seeds: gives S for a match.
         host_key_id: the key that new matches use.
-        forced: analysis only: forced results by draw label.
+        forced: analysis only: results set by hand.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class Referee(Generic[S]):
         seeds: SeedSource,
         *,
         host_key_id: str = "",
-        forced: Mapping[str, Sequence[int]] | None = None,
+        forced: Forcing | None = None,
     ) -> None:
         self.game = game
         self.schema = game.schema.union(PLATFORM)
@@ -73,7 +75,7 @@ class Referee(Generic[S]):
         self._forced = forced
         self._standing = PLATFORM.standing | game.standing
 
-    def with_forced(self, forced: Mapping[str, Sequence[int]]) -> Referee[S]:
+    def with_forced(self, forced: Forcing) -> Referee[S]:
         """The same referee with these forced draws (analysis matches only)."""
         return Referee(self.game, self._seeds, host_key_id=self._host_key_id, forced=forced)
 
@@ -463,11 +465,11 @@ class Referee(Generic[S]):
     def _seed(self, state: MatchState[Any]) -> Secret:
         return self._seeds(self.game.id, state.match_id, state.host_key_id)
 
-    def _draws(self, mode: int, joint: Secret) -> RecordedDraws | ForcedDraws:
+    def _draws(self, mode: int, joint: Secret) -> DrawRecorder:
         draws = RecordedDraws(self.game.id, joint)
-        if self._forced and mode == match_pb2.MATCH_MODE_ANALYSIS:
-            return ForcedDraws(self._forced, draws)
-        return draws
+        if not self._forced or mode != match_pb2.MATCH_MODE_ANALYSIS:
+            return draws
+        return self._forced(draws) if callable(self._forced) else ForcedDraws(self._forced, draws)
 
     def _revealed(self, state: MatchState[S], seed: Secret) -> match_pb2.FairnessRevealed:
         event = match_pb2.FairnessRevealed(server_seed=seed.open(), nonces=_seat_nonces(state.nonces))

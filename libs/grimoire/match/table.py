@@ -15,7 +15,7 @@ from grimoire.match.clock import clock_command, due_extensions
 from grimoire.match.codes import reject
 from grimoire.match.entry import Entry, opened_entry
 from grimoire.match.parsed import Parsed
-from grimoire.match.referee import Referee
+from grimoire.match.referee import Forcing, Referee
 from grimoire.match.state import MatchState, Phase
 from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2
 
@@ -50,7 +50,7 @@ class Table:
         position: analysis only: the serialised position.
         seed: S.
         nonces: by seat, 32 bytes each.
-        forced: analysis only: forced results by draw label.
+        forced: analysis only: draws set by hand.
         handshake_s: 0: the default.
         game_no: number of the match in its series.
         occupants: the seats' holders; persons `seat-0`, `seat-1`, ... unless given.
@@ -79,7 +79,7 @@ class Table:
         position: bytes = b"",
         seed: Secret | None = None,
         nonces: Sequence[bytes] = (),
-        forced: Mapping[str, Sequence[int]] | None = None,
+        forced: Forcing | None = None,
         handshake_s: int = 0,
         game_no: int = 0,
         occupants: Sequence[match_pb2.SeatOccupant] = (),
