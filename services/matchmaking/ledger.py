@@ -14,7 +14,8 @@ import structlog
 from grimoire.engine import Illegal
 from grimoire.eventstore import Conflict, EventStore, Unavailable
 from matchmaking.challenge import Challenge, Command, Stage, decide
-from matchmaking.log import GAME, BrokenLogError, Record, next_entry, read_log
+from matchmaking.log import GAME, SCHEMA, BrokenLogError, Record, next_entry, read_log
+from matchmaking.meters import CONFLICTS, EVENTS
 
 __all__ = ["Ledger"]
 
@@ -135,7 +136,10 @@ class Ledger:
         try:
             await self._store.append([entry])
         except Conflict:
+            CONFLICTS.inc()
             return None
+        for event in events:
+            EVENTS.labels(after.challenge.game, SCHEMA.code(event)).inc()
         self._note(after, own=True)
         if self._wrote is not None:
             await self._wrote(after)
@@ -151,6 +155,7 @@ class Ledger:
         Raises:
             Unavailable: the store does not answer.
         """
+        doubtful = set(self._doubtful)
         stored: dict[str, int] = {}
         after: str | None = None
         while True:
@@ -168,6 +173,7 @@ class Ledger:
         behind += [challenge_id for challenge_id in self._live if challenge_id not in stored]
         for start in range(0, len(behind), _READS_AT_ONCE):
             await asyncio.gather(*map(self._reread, behind[start : start + _READS_AT_ONCE]))
+        self._doubtful -= doubtful
 
     def knows(self, challenge_id: str, version: int) -> bool:
         """Whether what is in memory is at least as new as this version."""

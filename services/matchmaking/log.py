@@ -15,7 +15,7 @@ from grimoire.fairness.hashing import lines, sha256
 from grimoire.v1 import match_pb2, matchmaking_pb2
 from matchmaking.challenge import Cancel, Challenge, Command, Expire, Join, Open, Stage, fold
 
-__all__ = ["GAME", "BrokenLogError", "Record", "command_id", "derived_id", "next_entry", "read_log"]
+__all__ = ["GAME", "SCHEMA", "BrokenLogError", "Record", "command_id", "derived_id", "next_entry", "read_log"]
 
 GAME: Final = "matchmaking"
 """Name under which challenges lie in the event store, where matches have their game's."""

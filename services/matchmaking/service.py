@@ -69,7 +69,7 @@ async def serve(
         matchmaking_pb2_grpc.add_MatchmakingServiceServicer_to_server(servicer, rpc.raw)
         address = str(await rpc.start())
         cleanup.push_async_callback(rpc.stop)
-        cleanup.callback(servicer.stop)
+        cleanup.callback(backstage.watches.close)
         await rpc.set_serving(True)
         _log.info("matchmaking_started", address=address)
         started(address)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, Final
@@ -23,6 +23,7 @@ from matchmaking.invitations import Invitations
 from matchmaking.limits import Limits
 from matchmaking.lobby import Lobby, Wish
 from matchmaking.log import Record
+from matchmaking.meters import REFUSALS
 from matchmaking.names import NameBook
 from matchmaking.shown import show_challenge, show_ended, show_running
 from matchmaking.texts import DEFAULT_LANGUAGE, illegal, rejection
@@ -66,11 +67,6 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         self._invitations = invitations
         self._limits = limits
         self._watching: Counter[str] = Counter()
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        """Ends all streams; their readers resume elsewhere."""
-        self._stopping.set()
 
     # ---- challenges ------------------------------------------------------------------------------------------------
 
@@ -166,18 +162,19 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         self._watching[caller.account_id] += 1
         shown = 0
         try:
-            async for record in self._until_stopped(request.challenge_id):
-                shown += 1
-                yield matchmaking_pb2.WatchChallengeResponse(
-                    challenge=await self._shown(record.challenge, caller, language)
-                )
+            async with contextlib.aclosing(self._watches.follow(request.challenge_id)) as following:
+                async for record in following:
+                    shown += 1
+                    yield matchmaking_pb2.WatchChallengeResponse(
+                        challenge=await self._shown(record.challenge, caller, language)
+                    )
         except Unavailable:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "the store does not answer")
         finally:
             self._watching[caller.account_id] -= 1
             if not self._watching[caller.account_id]:
                 del self._watching[caller.account_id]
-        if self._stopping.is_set():
+        if self._watches.closed:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "this instance stops: watch again")
         if not shown:
             refusal = rejection(illegal("unknown_challenge"), language)
@@ -263,32 +260,16 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
             # A list with plain names is better than none.
             return manifest_pb2.Manifest(game=game)
 
-    async def _until_stopped(self, challenge_id: str) -> AsyncIterator[Record]:
-        """Follows a challenge until it is settled or this service stops."""
-        follow = self._watches.follow(challenge_id)
-        stopping = asyncio.create_task(self._stopping.wait())
-        try:
-            while True:
-                coming = asyncio.ensure_future(anext(follow, None))
-                await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if not coming.done():
-                    coming.cancel()
-                    await asyncio.gather(coming, return_exceptions=True)
-                    return
-                record = coming.result()
-                if record is None:
-                    return
-                yield record
-        finally:
-            stopping.cancel()
-
 
 async def _judged(asked: Callable[[], Awaitable[Record | Illegal]]) -> Record | Illegal:
     try:
-        return await asked()
+        answer = await asked()
     except Unavailable as error:
         _log.warning("lobby_unavailable", reason=str(error))
-        return _unavailable()
+        answer = _unavailable()
+    if isinstance(answer, Illegal):
+        REFUSALS.labels(answer.code).inc()
+    return answer
 
 
 def _unavailable() -> Illegal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 from matchmaking.ledger import Ledger
 from matchmaking.log import Record
@@ -22,19 +22,28 @@ class Watches:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        self.closed = False
+        """Nobody is told anything any more."""
         ledger.on_change(self._heed)
 
-    async def follow(self, challenge_id: str) -> AsyncIterator[Record]:
+    def close(self) -> None:
+        """Ends all following; what is followed may be followed elsewhere."""
+        self.closed = True
+        for waiting in self._waiting.values():
+            for news in waiting:
+                news.set()
+
+    async def follow(self, challenge_id: str) -> AsyncGenerator[Record, None]:
         """The challenge as it is, and again whenever it has changed, until nobody waits for it any more.
 
-        Nothing comes for an unknown one.
+        Close the iterator (`contextlib.aclosing`). Nothing comes for an unknown one.
 
         Raises:
             Unavailable: the store does not answer.
         """
         seen = 0
         with self._news_of(challenge_id) as news:
-            while True:
+            while not self.closed:
                 news.clear()
                 record = await self._ledger.get(challenge_id)
                 if record is None:
@@ -51,8 +60,9 @@ class Watches:
         newest = record
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                async for now in self.follow(record.challenge.challenge_id):
-                    newest = now
+                async with contextlib.aclosing(self.follow(record.challenge.challenge_id)) as following:
+                    async for now in following:
+                        newest = now
         return newest
 
     def _heed(self, record: Record, _own: bool) -> None:

@@ -115,8 +115,12 @@ class Client:
 
     async def watch(self, challenge_id: str) -> AsyncIterator[matchmaking_pb2.Challenge]:
         request = matchmaking_pb2.WatchChallengeRequest(challenge_id=challenge_id)
-        async for reply in self._stub.WatchChallenge(request, metadata=self.metadata):
-            yield reply.challenge
+        call = self._stub.WatchChallenge(request, metadata=self.metadata)
+        try:
+            async for reply in call:
+                yield reply.challenge
+        finally:
+            call.cancel()
 
     async def settled(self, challenge_id: str) -> matchmaking_pb2.Challenge:
         """The challenge once its stream has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from contextlib import aclosing
 
 import grpc
 import pytest
@@ -57,15 +58,15 @@ async def test_from_an_open_challenge_to_a_match_and_its_end(house: House) -> No
 
     await house.play_out(joined.match_id, [ADA.account_id, BO.account_id])
 
-    async def ended() -> list[matchmaking_pb2.MatchSummary]:
-        return await bo.matches(mine=True, finished=True)
+    async def ended() -> bool:
+        return await ada.matches(mine=True) == []
 
-    (over,) = await until(ended)
+    await until(ended)
+    (over,) = await bo.matches(mine=True, finished=True)
     assert over.match_id == joined.match_id
     assert over.finished
     assert over.closed.kind == match_pb2.OUTCOME_KIND_WIN
     assert list(over.closed.ranks) == [2, 1]
-    assert await ada.matches(mine=True) == []
     assert (await ada.get(challenge.challenge_id)).challenge.status == MATCHED
 
 
@@ -241,6 +242,34 @@ async def test_watching_goes_from_open_to_matched(house: House) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as unknown:
         await house.client(ADA).settled("nothing")
     assert unknown.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_streams_are_counted_and_given_back(house: House) -> None:
+    await house.game.start()
+    lobby = await house.open_lobby(watches_per_account=1)
+    ada = house.client(ADA)
+    challenge = await ada.opened()
+    stream = ada.watch(challenge.challenge_id)
+    assert (await anext(stream)).status == OPEN
+    with pytest.raises(grpc.aio.AioRpcError) as too_many:
+        await ada.settled(challenge.challenge_id)
+    assert too_many.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    await stream.aclose()
+
+    async def again() -> bool:
+        async with aclosing(ada.watch(challenge.challenge_id)) as another:
+            try:
+                return (await anext(another)).status == OPEN
+            except grpc.aio.AioRpcError:
+                return False
+
+    await until(again)
+    watching = house.client(BO).watch(challenge.challenge_id)
+    assert (await anext(watching)).status == OPEN
+    await lobby.stop()
+    with pytest.raises(grpc.aio.AioRpcError) as stopped:
+        await anext(watching)
+    assert stopped.value.code() is grpc.StatusCode.UNAVAILABLE, "a stop tells its readers to resume elsewhere"
 
 
 async def test_a_rematch_moves_the_seats_and_counts_the_series(house: House) -> None:
