@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from grimoire.engine import Viewer
 from grimoire.match.scenario.document import Items, Keys, ScenarioError
+from grimoire.match.scenario.plain import read_bytes
 
 __all__ = ["Reader", "bytes_at", "viewer_at"]
 
