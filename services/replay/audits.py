@@ -16,7 +16,7 @@ from grimoire.v1 import audit_pb2, frame_pb2
 from replay.limits import ReplayLimits
 from replay.matches import ImportedLog, Match
 from replay.refusals import RefusalKind, Refused
-from replay.rules import Rules
+from replay.rules import Rules, UnjudgedError
 
 __all__ = ["Auditor", "has_failed", "with_walk_of_file"]
 
@@ -80,12 +80,11 @@ class Auditor:
         if head.game not in self._rules.games:
             return _not_walked(f"the game {head.game} is not played here")
         try:
-            check = await self._rules.redecide(head.game, entries)
+            return await self._rules.redecide(head.game, entries)
         except Refused as refused:
             return _not_walked(refused.rejection.message)
-        if check is None:
-            return _not_walked(f"the rules did not come to an end within {self._limits.redecide_s:g} s")
-        return check
+        except UnjudgedError as error:
+            return _not_walked(f"the rules walk {error}")
 
     async def _entries(self, match: Match, viewer: Viewer) -> list[frame_pb2.ViewerEntry]:
         entries: list[frame_pb2.ViewerEntry] = []

@@ -22,7 +22,7 @@ from grimoire.v1 import audit_pb2, frame_pb2, rules_pb2, rules_pb2_grpc
 from replay.limits import ReplayLimits
 from replay.refusals import RefusalKind, Refused
 
-__all__ = ["Directory", "Rules", "fault"]
+__all__ = ["Directory", "Rules", "UnjudgedError", "fault"]
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -35,6 +35,10 @@ _BROKEN = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DA
 _BROKEN_SENTENCE = "This match is out of order and has been set aside; nothing of it is lost."
 # A service that breaks on this many versions of one request is broken, not a version of it.
 _MOST_BREAKS = 8
+
+
+class UnjudgedError(Exception):
+    """The rules gave no judgement of a log; the message says what became of the walk."""
 
 
 class Directory(Protocol):
@@ -187,14 +191,15 @@ class Rules:
                 self._directory.forget(game, MatchId(match_id))
                 await patience.pause_after(error)
 
-    async def redecide(self, game: str, entries: Iterable[frame_pb2.ViewerEntry]) -> audit_pb2.AuditCheck | None:
-        """Check 8 of the audit; None if the rules did not come to an end within `redecide_s`.
+    async def redecide(self, game: str, entries: Iterable[frame_pb2.ViewerEntry]) -> audit_pb2.AuditCheck:
+        """Check 8 of the audit.
 
         Args:
             game: code name.
             entries: all of a revealed log, from version 1.
 
         Raises:
+            UnjudgedError: the rules do not come to an end within `redecide_s`, or break on this log.
             Refused: unavailable, if no instance answers in time.
         """
         patience = _Patience(self._limits.takeover_s)
@@ -207,7 +212,10 @@ class Rules:
                 await patience.pause()
             except grpc.aio.AioRpcError as error:
                 if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                    return None
+                    raise UnjudgedError(f"did not come to an end within {self._limits.redecide_s:g} s") from None
+                if error.code() in _BROKEN or error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+                    _log.error("rules_walk_failed", game=game, status=error.code().name, details=error.details())
+                    raise UnjudgedError("could not be brought to an end") from None
                 await patience.pause_after(error)
 
     async def _frames(

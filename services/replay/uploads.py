@@ -9,12 +9,12 @@ import msgspec
 
 from grimoire.fairness.export import MAX_FILE_BYTES, Export, ExportError, ExportReader
 from grimoire.fairness.verify import unreadable
+from grimoire.match.headline import headline
 from grimoire.v1 import audit_pb2, frame_pb2, replay_pb2
 from replay.audits import Auditor, has_failed, with_walk_of_file
-from replay.headline import headline
 from replay.limits import ReplayLimits
 from replay.refusals import RefusalKind, Refused
-from replay.rules import Rules
+from replay.rules import Rules, UnjudgedError
 from replay.shelf import Shelf, ShelfUnavailableError
 
 __all__ = ["Importer"]
@@ -111,11 +111,8 @@ class Importer:
             )
         if head.game not in self._rules.games:
             raise Refused(RefusalKind.NOT_NOW, "unknown_game", f"The game {head.game} is not played here.")
-        check = await self._rules.redecide(head.game, export.entries)
-        if check is None:
-            raise Refused(
-                RefusalKind.BUSY,
-                "too_slow",
-                f"The rules did not come to an end with this file within {self._limits.redecide_s:g} s.",
-            )
-        return check
+        try:
+            return await self._rules.redecide(head.game, export.entries)
+        except UnjudgedError as error:
+            sentence = f"This file is not kept: judging it by the rules of its game {error}."
+            raise Refused(RefusalKind.NOT_NOW, "unjudged", sentence) from None

@@ -51,6 +51,11 @@ class ScriptedRules(rules_pb2_grpc.RulesServiceServicer):
         async for frames in self.script(first, request.to, context):
             yield rules_pb2.GetFramesResponse(frames=frames)
 
+    async def Redecide(self, requests, context):
+        async for _ in requests:
+            pass
+        await context.abort(grpc.StatusCode.INTERNAL, "a bug")
+
 
 def frame(version: int, size: int = 10) -> rules_pb2.ReplayFrame:
     mark = rules_pb2.Mark(version=version, kind=rules_pb2.MARK_KIND_TURN)

@@ -20,6 +20,7 @@ from grimoire.v1 import audit_pb2, frame_pb2, match_pb2, replay_pb2
 from replay.limits import ReplayLimits
 from tests.replay.house import Caller, House, Refusal, house, replay_service
 from tests.replay.logs import GAME, HOST_KEY, file_of, play
+from tests.replay.scripted import stage
 from tests.replay.tampering import changed_lines, kinds, rewritten
 from tests.support.toy import PLUGIN, Toy
 from tests.support.toy import schema as pb
@@ -342,7 +343,17 @@ async def test_rules_that_come_to_no_end_are_not_waited_for(toy: None, tmp_path:
     async with house(tmp_path / "home", ReplayLimits(redecide_s=0.000_001)) as running:
         with pytest.raises(Refusal, match="did not come to an end") as refused:
             await running.caller("ada").bring(file_of(play("elsewhere-1"), ALL))
-        assert refused.value.code == "too_slow"
+        assert refused.value.code == "unjudged"
+
+
+async def test_a_log_on_which_the_rules_break_is_not_kept(tmp_path: Path) -> None:
+    file = file_of(play("elsewhere-1"), ALL)
+    async with stage(tmp_path, 3) as scripted:
+        with pytest.raises(Refusal, match="could not be brought to an end") as refused:
+            await scripted.caller.bring(file)
+
+        assert refused.value.status is grpc.StatusCode.FAILED_PRECONDITION
+        assert refused.value.code == "unjudged"
 
 
 async def test_many_bring_files_at_once(toy: None, tmp_path: Path) -> None:
