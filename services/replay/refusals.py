@@ -31,11 +31,9 @@ class RefusalKind(enum.Enum):
     UNKNOWN = grpc.StatusCode.NOT_FOUND
     """There is no such match, or no such version of it."""
     NOT_NOW = grpc.StatusCode.FAILED_PRECONDITION
-    """What was sent cannot be used here, whoever sends it."""
+    """What is asked cannot be done with this match or file; asking again does not help."""
     BUSY = grpc.StatusCode.RESOURCE_EXHAUSTED
     """Too much was asked for, or too much at once."""
-    BROKEN = grpc.StatusCode.DATA_LOSS
-    """The match has been set aside; asking again does not help."""
     UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
     """The service that would answer cannot be reached; the same request may be sent again."""
 

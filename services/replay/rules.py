@@ -310,7 +310,7 @@ class _Patience:
             raise Refused(RefusalKind.UNKNOWN, "unknown_match", "There is no such match.", "match_id") from None
         _log.error("rules_service_failed", status=error.code().name, details=error.details())
         if error.code() in _BROKEN:
-            raise Refused(RefusalKind.BROKEN, "match_broken", _BROKEN_SENTENCE) from None
+            raise Refused(RefusalKind.NOT_NOW, "match_broken", _BROKEN_SENTENCE) from None
         raise _unavailable() from None
 
 

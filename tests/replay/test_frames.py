@@ -141,7 +141,7 @@ async def test_a_service_that_breaks_on_everything_is_given_up(scripted: Stage) 
 
     with pytest.raises(Refusal) as refused:
         await scripted.caller.frames(MATCH, PUBLIC)
-    assert refused.value.status is grpc.StatusCode.DATA_LOSS
+    assert refused.value.status is grpc.StatusCode.FAILED_PRECONDITION
     assert refused.value.code == "match_broken"
     assert len(scripted.rules.calls) < 12
 
