@@ -20,8 +20,8 @@ __all__ = ["Invitations"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
-_REPLY_S: Final = 5.0
-_AT_ONCE: Final = 16
+_REPLY_S: Final = 2.0
+_AT_ONCE: Final = 64
 
 
 class Invitations:

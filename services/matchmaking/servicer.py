@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import grpc
 import grpc.aio
@@ -29,13 +29,16 @@ from matchmaking.shown import show_challenge, show_ended, show_running
 from matchmaking.texts import DEFAULT_LANGUAGE, illegal, rejection
 from matchmaking.watches import Watches
 
-__all__ = ["MatchmakingService"]
+__all__ = ["REJECTION_KEY", "MatchmakingService"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _CHALLENGES: Final = (200, 500)
 _MATCHES: Final = (50, 200)
 _RETRY_MS: Final = 1_000
+
+REJECTION_KEY: Final = "grimoire-rejection-bin"
+"""Trailing metadata of a refused call: a serialised `Rejection`."""
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -145,7 +148,7 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         try:
             names = await self._names_of(sitter for c in challenges for _, sitter in c.sitters)
         except Unavailable:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the store does not answer")
+            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
         shown = [
             show_challenge(c, caller.account_id, names, await self._manifest(c.game, language), language)
             for c in challenges
@@ -158,7 +161,8 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         """A challenge as it is and whenever it has changed, until it is matched or gone."""
         caller, language = await _caller(context), _language(request.language)
         if self._watching[caller.account_id] >= self._limits.watches_per_account:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many streams: end some of them first")
+            refusal = illegal("too_many_streams", limit=self._limits.watches_per_account)
+            await _abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, refusal, language)
         self._watching[caller.account_id] += 1
         shown = 0
         try:
@@ -169,16 +173,15 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
                         challenge=await self._shown(record.challenge, caller, language)
                     )
         except Unavailable:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the store does not answer")
+            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
         finally:
             self._watching[caller.account_id] -= 1
             if not self._watching[caller.account_id]:
                 del self._watching[caller.account_id]
         if self._watches.closed:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "this instance stops: watch again")
+            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable(), language)
         if not shown:
-            refusal = rejection(illegal("unknown_challenge"), language)
-            await context.abort(grpc.StatusCode.NOT_FOUND, f"{refusal.code}: {refusal.message}")
+            await _abort(context, grpc.StatusCode.NOT_FOUND, illegal("unknown_challenge"), language)
 
     # ---- matches ---------------------------------------------------------------------------------------------------
 
@@ -206,7 +209,7 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
                     for c in running
                 ]
         except Unavailable:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the store does not answer")
+            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
         return matchmaking_pb2.ListMatchesResponse(matches=shown)
 
     # ---- between services ------------------------------------------------------------------------------------------
@@ -228,7 +231,7 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         try:
             await self._names.forget(request.account_id)
         except Unavailable:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the store does not answer")
+            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
         return matchmaking_pb2.ForgetAccountResponse()
 
     # ---- helpers ---------------------------------------------------------------------------------------------------
@@ -270,6 +273,14 @@ async def _judged(asked: Callable[[], Awaitable[Record | Illegal]]) -> Record | 
     if isinstance(answer, Illegal):
         REFUSALS.labels(answer.code).inc()
     return answer
+
+
+async def _abort(
+    context: _Context, status: grpc.StatusCode, refusal: Illegal, language: str = DEFAULT_LANGUAGE
+) -> NoReturn:
+    """Ends a call that has no room for a rejection in its answer: the rejection travels in trailing metadata."""
+    worded = rejection(refusal, language)
+    await context.abort(status, worded.message, ((REJECTION_KEY, worded.SerializeToString()),))
 
 
 def _unavailable() -> Illegal:

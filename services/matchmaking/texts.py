@@ -65,6 +65,10 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "en": "That was too fast. Try again in a moment.",
         "fi": "Liian nopeasti. Yritä hetken kuluttua uudelleen.",
     },
+    "too_many_streams": {
+        "en": "You follow {limit} challenges already. Stop following one of them first.",
+        "fi": "Seuraat jo {limit} haastetta. Lopeta ensin jonkin seuraaminen.",
+    },
     "overloaded": {
         "en": "There are more challenges than this server can hold right now. Join one of them, or try again later.",
         "fi": "Haasteita on nyt enemmän kuin palvelin jaksaa. Liity johonkin niistä tai yritä myöhemmin uudelleen.",

@@ -13,8 +13,9 @@ from grimoire.bus import BOTS, Bus, Message, bots_subject
 from grimoire.eventstore import open_store
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.rpc import open_channel
-from grimoire.v1 import cluster_pb2, match_pb2, matchmaking_pb2
+from grimoire.v1 import cluster_pb2, envelope_pb2, match_pb2, matchmaking_pb2
 from matchmaking.log import read_log
+from matchmaking.servicer import REJECTION_KEY
 from tests.matchmaking.house import ADA, BO, EVE, GAME, House, until
 
 OPEN = matchmaking_pb2.CHALLENGE_STATUS_OPEN
@@ -25,6 +26,12 @@ async def matches_in_the_game(house: House) -> list[str]:
     """Ids of all matches the game has."""
     async with await open_store(house.config.database_url(GAME)) as store:
         return [head.match_id for head in await store.heads(GAME, limit=1000)]
+
+
+def rejection_of(error: grpc.aio.AioRpcError) -> envelope_pb2.Rejection:
+    """What a call without room for a rejection in its answer says in its trailing metadata."""
+    trailing = dict(error.trailing_metadata() or ())
+    return envelope_pb2.Rejection.FromString(trailing[REJECTION_KEY])
 
 
 async def test_from_an_open_challenge_to_a_match_and_its_end(house: House) -> None:
@@ -242,6 +249,7 @@ async def test_watching_goes_from_open_to_matched(house: House) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as unknown:
         await house.client(ADA).settled("nothing")
     assert unknown.value.code() is grpc.StatusCode.NOT_FOUND
+    assert rejection_of(unknown.value).code == "unknown_challenge"
 
 
 async def test_streams_are_counted_and_given_back(house: House) -> None:
@@ -254,6 +262,7 @@ async def test_streams_are_counted_and_given_back(house: House) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as too_many:
         await ada.settled(challenge.challenge_id)
     assert too_many.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert rejection_of(too_many.value).code == "too_many_streams"
     await stream.aclose()
 
     async def again() -> bool:

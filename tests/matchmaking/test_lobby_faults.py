@@ -93,12 +93,12 @@ async def test_a_match_that_ended_while_nobody_looked_is_filed(house: House) -> 
     await house.void(full.match_id)
     await house.open_lobby()
 
-    async def filed() -> list[matchmaking_pb2.MatchSummary]:
-        return await house.client(BO).matches(mine=True, finished=True)
+    async def written_down() -> bool:
+        return (await stored(house, full.challenge_id)).stage is Stage.ENDED
 
-    (over,) = await until(filed)
+    await until(written_down)
+    (over,) = await house.client(BO).matches(mine=True, finished=True)
     assert over.match_id == full.match_id
-    assert (await stored(house, full.challenge_id)).stage is Stage.ENDED
     assert len(await house.client(BO).matches(finished=True)) == 1
 
 
