@@ -33,7 +33,7 @@ _EXPECT_KEYS: Final = (
     "unseen",
 )
 _REJECTED_KEYS: Final = ("code", "rule", "field", "message", "arguments", "version")
-_DIGEST_KEYS: Final = ("server_commitment", "seals", "nonces", "joint_seed", "salt", "deal_digest", "head")
+_DIGEST_KEYS: Final = ("server_commitment", "seals", "nonces", "joint_seed", "salt", "deal_digest", "head", "absent")
 _PROMPT_KEYS: Final = (
     "prompt_id",
     "seat",
@@ -45,9 +45,10 @@ _PROMPT_KEYS: Final = (
     "deadline_ms",
     "left_ms",
     "extended_ms",
+    "absent",
 )
 _DRAW_KEYS: Final = ("label", "kind", "bound", "results")
-_OUTCOME_KEYS: Final = ("kind", "winner", "winners", "ranks", "reasons", "by", "seats")
+_OUTCOME_KEYS: Final = ("kind", "winner", "winners", "ranks", "reasons", "by", "seats", "absent")
 _STATUSES: Final = ("handshake", "running", "closed", "void")
 
 
@@ -103,7 +104,7 @@ class Expectations:
         if isinstance(written, str):
             return {"code": written}
         keys = block.mapping("rejected")
-        Reader(keys, "`rejected`", _REJECTED_KEYS)
+        Reader(keys, "`rejected`", _REJECTED_KEYS, paths=True)
         if "code" not in keys:
             raise block.fault("rejected", "names a code, e.g. {code: cannot_afford, rule: TT-4.3}")
         return keys
@@ -128,7 +129,7 @@ class Expectations:
             events("events"),
             events("events_exactly"),
             events("game_events_exactly"),
-            tuple(type_ for type_, _ in events("no_events") or ()),
+            events("no_events") or (),
         )
 
     def _messages(self, items: Items, known: Mapping[str, type[Message]], what: str) -> Events:
@@ -166,7 +167,7 @@ class Expectations:
         for item, line in zip(items, items.lines, strict=True):
             if not isinstance(item, Keys):
                 raise ScenarioError(line, f"each of `{key}` is a mapping with some of {', '.join(allowed)}")
-            Reader(item, f"each of `{key}`", allowed)
+            Reader(item, f"each of `{key}`", allowed, paths=True)
         return items
 
     def _legal(self, block: Reader) -> tuple[tuple[int, LegalExpect], ...]:
@@ -191,14 +192,14 @@ class Expectations:
         if outcome is None or outcome == "none":
             return outcome
         keys = block.mapping("outcome")
-        Reader(keys, "`outcome`", (*_OUTCOME_KEYS, "absent"))
+        Reader(keys, "`outcome`", _OUTCOME_KEYS, paths=True)
         return keys
 
     def _digests(self, block: Reader) -> Mapping[str, Any] | None:
         if "digests" not in block.keys:
             return None
         keys = block.mapping("digests")
-        Reader(keys, "`digests`", _DIGEST_KEYS)
+        Reader(keys, "`digests`", _DIGEST_KEYS, paths=True)
         return keys
 
 

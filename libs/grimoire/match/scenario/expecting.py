@@ -76,9 +76,10 @@ class Checker:
             yield from _exactly(feed.events_exactly, got, f"{path}events_exactly")
         if feed.game_events_exactly is not None:
             yield from _exactly(feed.game_events_exactly, game, f"{path}game_events_exactly")
-        for type_, fields in got:
-            if type_ in feed.no_events:
-                yield Difference(f"{path}no_events", f"no {type_}", f"{type_} {show(fields)}")
+        for unwanted, where in feed.no_events:
+            for type_, fields in got:
+                if type_ == unwanted and not compare(where, fields):
+                    yield Difference(f"{path}no_events", f"no {type_} {show(where)}", f"{type_} {show(fields)}")
 
     # ---- the match as it is --------------------------------------------------------------------------------------
 

@@ -18,17 +18,18 @@ class Reader:
         keys: the mapping.
         what: how errors call it.
         allowed: its keys.
+        paths: whether a key may also be a path that begins with one (`results.0`).
 
     Raises:
         ScenarioError: here for an unknown key; from every method for a value that cannot be.
     """
 
-    def __init__(self, keys: Keys, what: str, allowed: Iterable[str]) -> None:
+    def __init__(self, keys: Keys, what: str, allowed: Iterable[str], *, paths: bool = False) -> None:
         self.keys = keys
         self.what = what
         allowed = tuple(allowed)
         for key in keys:
-            if key not in allowed:
+            if (str(key).partition(".")[0] if paths else key) not in allowed:
                 raise ScenarioError(keys.lines[key], f"{what} has no key {key!r}; its keys: {', '.join(allowed)}")
 
     def line(self, key: str) -> int:

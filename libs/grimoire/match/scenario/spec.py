@@ -57,7 +57,7 @@ class FeedExpect(msgspec.Struct, frozen=True):
     events: Events | None = None
     events_exactly: Events | None = None
     game_events_exactly: Events | None = None
-    no_events: tuple[str, ...] = ()
+    no_events: Events = ()
 
 
 class LegalExpect(msgspec.Struct, frozen=True):
