@@ -24,7 +24,7 @@ from grimoire.match.referee import Referee
 from grimoire.plugins import GamePlugin, UnknownGameError, load_game
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2, rules_pb2
 
-__all__ = ["OfflineError", "audit_file", "frames_of_file", "head_of_file", "read_file"]
+__all__ = ["OfflineError", "audit_bytes", "audit_file", "frames_of_file", "head_of_file", "read_file"]
 
 _PIECE = 64 * 1024
 
@@ -58,11 +58,22 @@ def audit_file(path: Path, keepsake: Path | None = None) -> audit_pb2.AuditRepor
         OSError: if a file cannot be read.
         KeepsakeError: if the keepsake is none.
     """
-    keepsakes = [] if keepsake is None else [_keepsake(keepsake)]
+    kept = None if keepsake is None else _keepsake(keepsake)
+    with path.open("rb") as file:
+        return _audit(iter(lambda: file.read(_PIECE), b""), kept)
+
+
+def audit_bytes(data: bytes, keepsake: Keepsake | None = None) -> audit_pb2.AuditReport:
+    """As `audit_file`, for an export that is in memory."""
+    return _audit(iter((data,)), keepsake)
+
+
+def _audit(chunks: Iterator[bytes], keepsake: Keepsake | None) -> audit_pb2.AuditReport:
     try:
-        export = read_file(path)
+        export = read_export(chunks)
     except ExportError as error:
         return unreadable(error)
+    keepsakes = [] if keepsake is None else [keepsake]
     plugin = _plugin(export.game)
     schema = None if plugin is None else plugin.game.schema
     report = verify_export(export, schema=schema, keepsakes=keepsakes)
