@@ -160,7 +160,11 @@ class PostgresStore(EventStore):
         """Waits for what is being written and lets go of the connections."""
         self._closed = True
         await self._idle.wait()
-        await self._pool.close()
+        try:
+            await asyncio.wait_for(self._pool.close(), _CONNECT_S)
+        except TimeoutError:
+            # Nobody answers the farewell; the server rolls back what is left.
+            self._pool.terminate()
 
     async def append(self, entries: Sequence[NewEntry]) -> None:
         if not entries:

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
@@ -59,7 +60,7 @@ INSERT INTO entries (partition, match_id, version, command_id, server_time_ms, h
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _HIDDEN = "INSERT INTO hidden (partition, match_id, version, parts) VALUES (?, ?, ?, ?)"
-_OWNER = "SELECT instance, epoch, heartbeat_ms FROM partition_owner WHERE game = ? AND partition = ?"
+_STANDINGS = "SELECT partition, instance, epoch, heartbeat_ms FROM partition_owner WHERE game = ?"
 _TAKE = """
 INSERT INTO partition_owner (game, partition, instance, address, epoch, heartbeat_ms) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (game, partition) DO UPDATE SET instance = excluded.instance, address = excluded.address,
@@ -263,8 +264,9 @@ class SqliteStore(EventStore):
     ) -> dict[int, Claim]:
         claims: dict[int, Claim] = {}
         with self._transaction() as connection:
+            standings = _standings(connection, game)
             for partition in sorted(set(partitions)):
-                claim = claimed(_standing(connection, game, partition), instance, now_ms, stale_after_ms)
+                claim = claimed(standings.get(partition), instance, now_ms, stale_after_ms)
                 if claim is None:
                     continue
                 claims[partition] = claim
@@ -295,10 +297,8 @@ class SqliteStore(EventStore):
 
 def _write(connection: Connection, runs: list[Run]) -> bool:
     """Checks the owners, moves the heads and writes the entries; False if a fence did not let it pass."""
-    for game, partition, epoch in {(run.game, run.partition, run.epoch) for run in runs if run.epoch}:
-        standing = _standing(connection, game, partition)
-        if standing is None or standing.instance is None or standing.epoch != epoch:
-            return False
+    if not _owned(connection, runs):
+        return False
     born = [_new_head(run) for run in runs if run.first == 1]
     moved = [_moved_head(run) for run in runs if run.first != 1]
     passed = connection.exec_driver_sql(_NEW_HEAD, born).rowcount if born else 0
@@ -354,24 +354,36 @@ def _entry_row(partition: int, entry: NewEntry) -> tuple[object, ...]:
     )
 
 
-def _standing(connection: Connection, game: str, partition: int) -> Standing | None:
-    row = connection.exec_driver_sql(_OWNER, (game, partition)).one_or_none()
-    return None if row is None else Standing(*row)
+def _owned(connection: Connection, runs: list[Run]) -> bool:
+    owners = _owners(connection, {run.game for run in runs if run.epoch})
+    return all(owners.get((run.game, run.partition)) == run.epoch for run in runs if run.epoch)
+
+
+def _owners(connection: Connection, games: AbstractSet[str]) -> dict[tuple[str, int], int]:
+    """The epoch of each partition that somebody holds; all of a game in one go: a question costs more than its rows."""
+    return {
+        (game, partition): standing.epoch
+        for game in games
+        for partition, standing in _standings(connection, game).items()
+        if standing.instance is not None
+    }
+
+
+def _standings(connection: Connection, game: str) -> dict[int, Standing]:
+    rows = connection.exec_driver_sql(_STANDINGS, (game,)).all()
+    return {partition: Standing(*rest) for partition, *rest in rows}
 
 
 def _held(connection: Connection, game: str, instance: str, partitions: Collection[int]) -> dict[int, Standing]:
-    standings = ((partition, _standing(connection, game, partition)) for partition in sorted(set(partitions)))
-    return {partition: found for partition, found in standings if found is not None and found.instance == instance}
+    standings = _standings(connection, game)
+    return {one: standings[one] for one in set(partitions) if one in standings and standings[one].instance == instance}
 
 
 def _facts(connection: Connection, runs: list[Run]) -> Facts:
-    owners: dict[tuple[str, int], int] = {}
+    owners = _owners(connection, {run.game for run in runs})
     heads: dict[str, tuple[int, int]] = {}
     commands: set[tuple[str, bytes]] = set()
     for run in runs:
-        standing = _standing(connection, run.game, run.partition)
-        if standing is not None and standing.instance is not None:
-            owners[run.game, run.partition] = standing.epoch
         where = {"partition": run.partition, "match_id": run.match_id}
         head = connection.execute(statements.HEAD_OF, where).one_or_none()
         if head is not None:

@@ -50,13 +50,16 @@ async def append_slowly(connection: asyncpg.Connection, *entries: NewEntry) -> a
     return transaction
 
 
-async def until_waiting(connection: asyncpg.Connection) -> None:
-    """Returns when some session of this database waits for an advisory lock."""
+async def until_waiting(store: EventStore) -> None:
+    """Returns when some session of this database waits for a lock."""
     waiting = (
-        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory')"
+        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
     )
-    while not await connection.fetchval(waiting):
-        await asyncio.sleep(0.005)
+    assert isinstance(store, PostgresStore)
+    # On a line of the store's: inside a transaction of ours, pg_stat_activity would stand still.
+    async with asyncio.timeout(10):
+        while not await store._run(lambda connection: connection.fetchval(waiting)):
+            await asyncio.sleep(0.005)
 
 
 class TestTail:
@@ -81,7 +84,7 @@ class TestTail:
         # Has work in other partitions to do before it comes to m1.
         group = [new_entry(f"x{number}", 1) for number in range(20)]
         waiting = asyncio.create_task(store.append([*group, new_entry("m1", 3)]))
-        await until_waiting(line)
+        await until_waiting(store)
         await early.commit()
         await waiting
         entries = (await store.tail(GAME)).entries
@@ -99,7 +102,7 @@ class TestFences:
         await store.claim(GAME, partition, "a", "a:1", 1_000, 500)
         late = await append_slowly(line, entry)
         claiming = asyncio.create_task(store.claim(GAME, partition, "b", "b:1", 9_000, 500))
-        await until_waiting(line)
+        await until_waiting(store)
         await late.commit()
         claim = await claiming
         assert claim is not None
@@ -119,10 +122,20 @@ class TestFences:
             await line.execute("SELECT eventstore_lock(ARRAY[$1], ARRAY[$2::integer])", GAME, partition)
             await line.execute("UPDATE partition_owner SET instance = 'b', epoch = 2")
             appending = asyncio.create_task(store.append([new_entry("m1", 1, epoch=1)]))
-            await until_waiting(line)
+            await until_waiting(store)
         with pytest.raises(Conflict) as caught:
             await appending
         assert caught.value.faults == {"m1": ConflictKind.STALE_EPOCH}
+
+    async def test_a_heartbeat_waits_for_a_claim_under_way_and_learns_of_it(
+        self, store: EventStore, line: asyncpg.Connection
+    ) -> None:
+        await store.claim(GAME, 1, "a", "a:1", 1_000, 500)
+        async with line.transaction():
+            await line.execute("UPDATE partition_owner SET instance = 'b', epoch = 2")
+            beating = asyncio.create_task(store.heartbeat(GAME, "a", [1], 2_000))
+            await until_waiting(store)
+        assert await beating == set()
 
     async def test_other_partitions_and_games_do_not_wait(self, store: EventStore, line: asyncpg.Connection) -> None:
         late = await append_slowly(line, new_entry("m1", 1))
