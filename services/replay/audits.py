@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 
@@ -13,6 +12,7 @@ from grimoire.fairness.export import Export, line_of
 from grimoire.fairness.verify import first_lie, verify, verify_export, with_check
 from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import audit_pb2, frame_pb2
+from replay.bench import Bench
 from replay.limits import ReplayLimits
 from replay.matches import ImportedLog, Match
 from replay.refusals import RefusalKind, Refused
@@ -40,11 +40,13 @@ class Auditor:
 
     Args:
         rules: for entries and for check 8.
-        limits: how large a log may be, and how long the rules may take.
+        bench: where logs are verified.
+        limits: how large a log may be.
     """
 
-    def __init__(self, rules: Rules, limits: ReplayLimits) -> None:
+    def __init__(self, rules: Rules, bench: Bench, limits: ReplayLimits) -> None:
         self._rules = rules
+        self._bench = bench
         self._limits = limits
 
     async def audit(self, match: Match, viewer: Viewer) -> audit_pb2.AuditReport:
@@ -64,7 +66,7 @@ class Auditor:
             return report
         head = match.head
         entries = await self._entries(match, viewer)
-        report = await asyncio.to_thread(verify, entries, game=head.game, match_id=head.match_id)
+        report = await self._bench.run(verify, entries, game=head.game, match_id=head.match_id)
         if not has_failed(report):
             report = with_check(report, await self._walk(head, entries))
         _note(head, report)
@@ -72,7 +74,7 @@ class Auditor:
 
     async def audit_file(self, export: Export) -> audit_pb2.AuditReport:
         """Checks 1 to 6 of a file of any origin; check 8 is left open."""
-        return await asyncio.to_thread(verify_export, export)
+        return await self._bench.run(verify_export, export)
 
     async def _walk(self, head: frame_pb2.MatchHead, entries: Sequence[frame_pb2.ViewerEntry]) -> audit_pb2.AuditCheck:
         if not head.revealed:

@@ -28,6 +28,7 @@ class ReplayLimits(msgspec.Struct, frozen=True):
         takeover_s: how long a match without an owner is waited for.
         streams: frame streams and exports at once, of all accounts.
         streams_per_account: the same of one account.
+        bench_threads: files being read or verified at once.
         heavy: imports, audits and timelines at once, of all accounts.
         heavy_per_account: the same of one account.
         imports: imported files kept, of all accounts; beyond it the oldest goes first.
@@ -47,6 +48,7 @@ class ReplayLimits(msgspec.Struct, frozen=True):
     takeover_s: float = 5.0
     streams: int = 256
     streams_per_account: int = 8
+    bench_threads: int = 2
     heavy: int = 8
     heavy_per_account: int = 2
     imports: int = 1_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from typing import Protocol
@@ -10,6 +9,7 @@ from typing import Protocol
 from grimoire.engine import Viewer
 from grimoire.fairness.export import Export, read_export
 from grimoire.v1 import frame_pb2, rules_pb2
+from replay.bench import Bench
 from replay.limits import ReplayLimits
 from replay.refusals import RefusalKind, Refused
 from replay.rules import Rules
@@ -85,12 +85,14 @@ class Matches:
     Args:
         rules: for matches played here.
         shelf: for imported ones.
+        bench: where their files are read.
         limits: how much of imported logs stays open in memory.
     """
 
-    def __init__(self, rules: Rules, shelf: Shelf, limits: ReplayLimits) -> None:
+    def __init__(self, rules: Rules, shelf: Shelf, bench: Bench, limits: ReplayLimits) -> None:
         self._rules = rules
         self._shelf = shelf
+        self._bench = bench
         self._most_bytes = limits.open_log_bytes
         self._open: OrderedDict[str, tuple[int, Export]] = OrderedDict()
         self._open_bytes = 0
@@ -131,9 +133,10 @@ class Matches:
             self._open.move_to_end(match_id)
             return kept[1]
         file = await self.file(match_id)
-        export = await asyncio.to_thread(read_export, (file,))
-        self._open[match_id] = (len(file), export)
-        self._open_bytes += len(file)
+        export = await self._bench.run(read_export, (file,))
+        if match_id not in self._open:  # nobody else has opened it meanwhile
+            self._open[match_id] = (len(file), export)
+            self._open_bytes += len(file)
         while self._open_bytes > self._most_bytes and len(self._open) > 1:
             _, (size, _) = self._open.popitem(last=False)
             self._open_bytes -= size

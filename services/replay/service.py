@@ -54,6 +54,7 @@ async def serve(
         await directory.start()
         rpc = RpcServer.internal(config, _NAME, keys, (_SERVICE,))
         service = ReplayService(Rules(directory, limits), shelf, keys, limits)
+        cleanup.callback(service.close)
         replay_pb2_grpc.add_ReplayServiceServicer_to_server(service, rpc.raw)
         address = str(await rpc.start())
         cleanup.push_async_callback(rpc.stop)

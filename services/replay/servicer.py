@@ -18,6 +18,7 @@ from grimoire.runtime.rpc import account_of
 from grimoire.v1 import frame_pb2, replay_pb2, replay_pb2_grpc
 from replay.access import best_viewer, check_viewer, held_seats, viewers
 from replay.audits import Auditor
+from replay.bench import Bench
 from replay.chunks import in_chunks
 from replay.limits import Gate, ReplayLimits
 from replay.matches import Match, Matches
@@ -61,12 +62,17 @@ class ReplayService(replay_pb2_grpc.ReplayServiceServicer):
     def __init__(self, rules: Rules, shelf: Shelf, keys: KeyRing, limits: ReplayLimits) -> None:
         self._keys = keys
         self._limits = limits
-        self._matches = Matches(rules, shelf, limits)
-        self._auditor = Auditor(rules, limits)
-        self._importer = Importer(rules, self._auditor, shelf, limits)
+        self._bench = Bench(limits.bench_threads)
+        self._matches = Matches(rules, shelf, self._bench, limits)
+        self._auditor = Auditor(rules, self._bench, limits)
+        self._importer = Importer(rules, self._auditor, self._bench, shelf, limits)
         self._timelines = Timelines(limits.timeline_marks)
         self._streams = Gate(limits.streams, limits.streams_per_account)
         self._heavy = Gate(limits.heavy, limits.heavy_per_account)
+
+    def close(self) -> None:
+        """Lets go of its threads; no call runs any more."""
+        self._bench.close()
 
     @property
     def streams(self) -> int:

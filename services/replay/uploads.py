@@ -12,6 +12,7 @@ from grimoire.fairness.verify import unreadable
 from grimoire.match.headline import headline
 from grimoire.v1 import audit_pb2, frame_pb2, replay_pb2
 from replay.audits import Auditor, has_failed, with_walk_of_file
+from replay.bench import Bench
 from replay.limits import ReplayLimits
 from replay.refusals import RefusalKind, Refused
 from replay.rules import Rules, UnjudgedError
@@ -33,13 +34,15 @@ class Importer:
     Args:
         rules: for the rules walk.
         auditor: for the checks before it.
+        bench: where files are read.
         shelf: where good files go.
         limits: how long anything may take.
     """
 
-    def __init__(self, rules: Rules, auditor: Auditor, shelf: Shelf, limits: ReplayLimits) -> None:
+    def __init__(self, rules: Rules, auditor: Auditor, bench: Bench, shelf: Shelf, limits: ReplayLimits) -> None:
         self._rules = rules
         self._auditor = auditor
+        self._bench = bench
         self._shelf = shelf
         self._limits = limits
 
@@ -96,7 +99,7 @@ class Importer:
                         )
                     chunks.append(request.chunk)
                     # Reading is work for the processor; meanwhile others are served.
-                    entries += await asyncio.to_thread(reader.feed, request.chunk)
+                    entries += await self._bench.run(reader.feed, request.chunk)
         except TimeoutError:
             raise Refused(RefusalKind.BUSY, "too_slow", "The upload took too long; send the file again.") from None
         reader.close()

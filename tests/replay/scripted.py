@@ -122,6 +122,7 @@ async def stage(folder: Path, versions: int, limits: ReplayLimits | None = None)
             Address("127.0.0.1", 0), (replay_pb2.DESCRIPTOR.services_by_name["ReplayService"],), token=token
         )
         service = ReplayService(Rules(directory, limits), shelf, KeyRing.load_or_create(folder / "keys"), limits)
+        cleanup.callback(service.close)
         replay_pb2_grpc.add_ReplayServiceServicer_to_server(service, rpc.raw)
         edge = await cleanup.enter_async_context(open_channel(str(await rpc.start()), token=token))
         cleanup.push_async_callback(rpc.stop, 0)

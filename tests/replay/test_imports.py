@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import gzip
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from grimoire.fairness import server_seed
 from grimoire.fairness.export import MAX_FILE_BYTES, write_export
 from grimoire.match import Referee
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2, replay_pb2
+from replay.bench import Bench
 from replay.limits import ReplayLimits
 from tests.replay.house import Caller, House, Refusal, house, replay_service
 from tests.replay.logs import GAME, HOST_KEY, file_of, play
@@ -354,6 +356,22 @@ async def test_a_log_on_which_the_rules_break_is_not_kept(tmp_path: Path) -> Non
 
         assert refused.value.status is grpc.StatusCode.FAILED_PRECONDITION
         assert refused.value.code == "unjudged"
+
+
+async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+    bench = Bench(threads=1)
+    release, begun = threading.Event(), []
+    first = asyncio.create_task(bench.run(release.wait))
+    waiting = [asyncio.create_task(bench.run(begun.append, n)) for n in range(50)]
+    await asyncio.sleep(0)
+
+    for task in waiting[:-1]:
+        task.cancel()
+    release.set()
+    await asyncio.gather(first, waiting[-1])
+
+    assert begun == [49]
+    bench.close()
 
 
 async def test_many_bring_files_at_once(toy: None, tmp_path: Path) -> None:
