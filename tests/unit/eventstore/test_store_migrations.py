@@ -146,16 +146,15 @@ async def test_the_tables_are_as_the_code_sees_them(store: EventStore, transacti
             assert tuple(column.name for column in table.primary_key) in unique
 
 
-@pytest.mark.parametrize("table", ["entries", "hidden"])
-@pytest.mark.parametrize("change", ["UPDATE {} SET version = 9", "DELETE FROM {}", "TRUNCATE {}"])
-async def test_what_is_written_stays(
-    store: EventStore, transaction: Transaction, url: str, table: str, change: str
-) -> None:
+async def test_what_is_written_stays(store: EventStore, transaction: Transaction, url: str) -> None:
     await store.append(new_entries("m1", 1, 3))
-    if change.startswith("TRUNCATE") and url.startswith("sqlite"):
-        change = "DELETE FROM {} WHERE true"
-    with pytest.raises(DBAPIError, match="append-only"), transaction() as connection:
-        connection.execute(text(change.format(table)))
+    changes = ["UPDATE {} SET version = 9", "DELETE FROM {}"]
+    if url.startswith("postgresql"):
+        changes.append("TRUNCATE {}")
+    for change in changes:
+        for table in ("entries", "hidden"):
+            with pytest.raises(DBAPIError, match="append-only"), transaction() as connection:
+                connection.execute(text(change.format(table)))
     assert [entry.version for entry in await store.read("m1", parts=True)] == [1, 2, 3]
 
 
