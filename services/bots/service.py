@@ -138,7 +138,8 @@ class Bots:
             except BusError as error:
                 _log.warning("bots_cannot_listen", error=type(error).__name__)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), _FIRST_PAUSE_S)
+                    async with asyncio.timeout(_FIRST_PAUSE_S):
+                        await self._changed.wait()
                 continue
             await self._changed.wait()
 

@@ -115,7 +115,8 @@ class Thinkers:
             pool = self._started()
             try:
                 future = asyncio.get_running_loop().run_in_executor(pool, think, *asked)
-                move = await asyncio.wait_for(future, patience_s)
+                async with asyncio.timeout(patience_s):
+                    move = await future
             except TimeoutError:
                 self._replace(pool)
                 raise ThinkingError("it does not come to an end") from None

@@ -194,7 +194,8 @@ class Feed:
 
     async def _wait_ready(self) -> None:
         try:
-            await asyncio.wait_for(self._ready.wait(), self._limits.first_frame_s)
+            async with asyncio.timeout(self._limits.first_frame_s):
+                await self._ready.wait()
         except TimeoutError:
             raise unavailable("The service of this match cannot be reached now; try again.") from None
         if self._failure is not None:

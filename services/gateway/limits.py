@@ -46,7 +46,7 @@ class RateLimiter:
         quiet_at = max(self._quiet_at.get(key, now), now)
         early = quiet_at - now - self._slack
         if early > 1e-9:
-            return math.ceil(early * 1000)
+            return math.ceil(early * 1000 - 1e-6)
         self._quiet_at[key] = quiet_at + self._interval
         if len(self._quiet_at) >= self._sweep_at:
             self._sweep(now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from tests.support.table import accepted, broker
-from tests.support.toy.install import write_entry_point
 
 from gateway.service import Gateway
 from grimoire.bus import Bus
@@ -24,7 +22,9 @@ from grimoire.runtime.config import Address, Config
 from grimoire.runtime.game_service import GameService
 from grimoire.runtime.identity import Identity, mint, new_match_id, occupant_id, verify
 from grimoire.runtime.keys import KeyRing
-from grimoire.v1 import envelope_pb2, match_pb2
+from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2
+from tests.support.table import accepted, broker
+from tests.support.toy.install import write_entry_point
 
 GAME = "toy"
 
@@ -38,6 +38,7 @@ class House:
     host: Bus
     gateway: Gateway
     home: Path
+    game: GameRuns
 
     @property
     def address(self) -> str:
@@ -52,11 +53,23 @@ class House:
             await client.guest(name)
         return client
 
+    @asynccontextmanager
+    async def no_game(self) -> AsyncIterator[None]:
+        """The game's service is gone within the block, and comes back after it at another address."""
+        await self.game.stop()
+        yield
+        await self.game.start()
+
     def identity(self, client: Client) -> Identity:
         """Whom a client's token speaks for."""
         identity = verify(self.keys, client.token or "")
         assert identity is not None
         return identity
+
+    async def head(self, client: Client, match_id: str) -> frame_pb2.MatchHead:
+        """The match as it is now."""
+        async with await client.open_match(match_id, as_public=True) as session:
+            return session.head
 
     async def create(self, clients: Sequence[Client], **spec: Any) -> str:
         """A match whose seats these clients hold, in order."""
@@ -97,15 +110,34 @@ class House:
         return mint(self.keys, account_id, name, bot)
 
 
+class GameRuns:
+    """The toy's service, which can be stopped and started again."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._stack = AsyncExitStack()
+        self.address = ""
+
+    async def start(self) -> None:
+        self.address = await self._stack.enter_async_context(serving(serve_game, self._config))
+
+    async def stop(self) -> None:
+        await self._stack.aclose()
+
+
+async def serve_game(config: Config, *, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+    await GameService(GAME)(config, stop=stop, started=started)
+
+
 Served = Callable[..., Awaitable[None]]
 
 
 @asynccontextmanager
-async def serving(serve: Served, config: Config) -> AsyncIterator[str]:
+async def serving(served: Served, config: Config) -> AsyncIterator[str]:
     """A service in this process; gives its address."""
     stop = asyncio.Event()
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    task = asyncio.ensure_future(serve(config, stop=stop, started=address.set_result))
+    task = asyncio.ensure_future(served(config, stop=stop, started=address.set_result))
     try:
         await asyncio.wait((task, address), return_when=asyncio.FIRST_COMPLETED)
         if not address.done():
@@ -131,19 +163,28 @@ async def toy_broker(home: Path) -> AsyncIterator[tuple[Config, KeyRing]]:
 
 
 @asynccontextmanager
-async def house(home: Path, gateway: Gateway | None = None) -> AsyncIterator[House]:
-    """The installation, until the block ends."""
+async def house(
+    home: Path, gateway: Gateway | None = None, *, beside: Mapping[str, Served] | None = None
+) -> AsyncIterator[House]:
+    """The installation, until the block ends.
+
+    Args:
+        home: for its data.
+        gateway: the edge; None: one with the usual limits.
+        beside: services by name that run too, e.g. `{"replay": replay.service.serve}`.
+    """
     edge = gateway or Gateway()
     async with AsyncExitStack() as stack:
         config, keys = await stack.enter_async_context(toy_broker(home))
-        game = await stack.enter_async_context(serving(GameService(GAME), config))
-        config = config.with_address(GAME, Address.parse(game))
-        # Nobody listens there: what is forwarded finds nothing, unless a test puts something in their place.
-        for name in ("matchmaking", "replay"):
-            if config.address(name).port == 0:
-                config = config.with_address(name, Address("127.0.0.1", 9))
+        game = GameRuns(config)
+        stack.push_async_callback(game.stop)
+        await game.start()
+        config = config.with_address(GAME, Address.parse(game.address))
+        for name, other in (beside or {}).items():
+            address = await stack.enter_async_context(serving(other, config))
+            config = config.with_address(name, Address.parse(address))
         address = await stack.enter_async_context(serving(edge, config))
         config = config.with_address("gateway", Address.parse(address))
         host = await Bus.connect(config.bus_settings(keys, "matchmaking"))
         stack.push_async_callback(host.close)
-        yield House(config, keys, host, edge, home)
+        yield House(config, keys, host, edge, home, game)

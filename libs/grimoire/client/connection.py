@@ -74,7 +74,8 @@ class Connection:
             UnavailableError: if it does not within `timeout_s`.
         """
         try:
-            await asyncio.wait_for(self.channel.channel_ready(), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                await self.channel.channel_ready()
         except TimeoutError:
             raise UnavailableError(f"no server answers at {self.address}") from None
 
@@ -139,7 +140,9 @@ class Connection:
         call = method(request, metadata=self.metadata())
         try:
             while True:
-                response = await asyncio.wait_for(_read(call), silence_s)
+                # Not wait_for: it may swallow a cancellation that comes together with a response.
+                async with asyncio.timeout(silence_s):
+                    response = await _read(call)
                 if response is None:
                     return
                 yield response
