@@ -6,7 +6,6 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
@@ -15,57 +14,12 @@ import pytest_asyncio
 from gateway.limits import RateLimiter
 from gateway.play import PlayLimits
 from gateway.service import Gateway
-from grimoire.client import Client, MatchSession, Rejected
-from grimoire.v1 import envelope_pb2, match_pb2, play_pb2, play_pb2_grpc
+from grimoire.client import Rejected
+from grimoire.v1 import match_pb2, play_pb2, play_pb2_grpc
 from tests.gateway.house import House, house
+from tests.gateway.tables import Table, open_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-class Table:
-    """A running match of two people, and the raw way to the edge."""
-
-    def __init__(self, home: House, clients: list[Client], sessions: list[MatchSession]) -> None:
-        self.house = home
-        self.clients = clients
-        self.sessions = sessions
-        self.match_id = sessions[0].match_id
-        self.channel = grpc.aio.insecure_channel(home.address)
-        self.play = play_pb2_grpc.PlayServiceStub(self.channel)
-
-    def metadata(self, seat: int = 0) -> tuple[tuple[str, str], ...]:
-        return (("authorization", f"Bearer {self.clients[seat].token}"),)
-
-    def command(self, **fields: Any) -> envelope_pb2.Command:
-        """Seat 0 changes its stance: a standing command of the toy that is always allowed."""
-        whole = {
-            "command_id": secrets.token_bytes(16),
-            "match_id": self.match_id,
-            "seat": 0,
-            "type": "set_stance",
-            "payload": b"",
-        } | fields
-        return envelope_pb2.Command(**{k: v for k, v in whole.items() if v is not None})
-
-    async def submit(self, command: envelope_pb2.Command, seat: int = 0) -> envelope_pb2.CommandReply:
-        request = play_pb2.SubmitRequest(command=command)
-        return (await self.play.Submit(request, metadata=self.metadata(seat))).reply
-
-    async def close(self) -> None:
-        for session in self.sessions:
-            await session.close()
-        for client in self.clients:
-            await client.close()
-        await self.channel.close()
-
-
-async def open_table(home: House, options: dict[str, str] | None = None) -> Table:
-    clients = [await home.client(name) for name in ("Aino", "Väinö")]
-    match_id = await home.create(clients, options=options or {})
-    sessions = [await client.open_match(match_id) for client in clients]
-    for session in sessions:
-        await session.started(timeout_s=10)
-    return Table(home, clients, sessions)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
