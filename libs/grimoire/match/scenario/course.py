@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+import random
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from google.protobuf.message import Message
 
+from grimoire.engine import Viewer
 from grimoire.fairness.draws import ForcedDrawError
 from grimoire.fairness.secret import Secret
 from grimoire.match.codes import RULES
 from grimoire.match.entry import Entry
+from grimoire.match.frames import prompts_for
 from grimoire.match.scenario.asking import prompt_id_of, prompt_of
 from grimoire.match.scenario.document import ScenarioError
 from grimoire.match.scenario.expecting import Checker
@@ -29,6 +32,8 @@ from grimoire.plugins import GamePlugin
 from grimoire.v1 import envelope_pb2, match_pb2
 
 __all__ = ["Course"]
+
+_BOT_BUDGET_MS: Final = 1_000
 
 
 class Course:
@@ -128,6 +133,8 @@ class Course:
     def _step(self, step: Step) -> list[Failure]:
         opened = prompt_of(self._table, step, self._closed)
         self._move_time(step, opened)
+        if step.bot:
+            return self._let_bot_play(step)
         if step.command is None:
             return self._failures(step.label, step.line, step.expect, self._checker.look(step.expect))
         before = self._table.running
@@ -141,11 +148,27 @@ class Course:
             answer = self._table.void(str(step.command.fields.get("reason", "")))
         else:
             answer = self._table.create()
-        failures = self._judged(step.label, step.line, step.expect, answer, legal)
+        return self._noted(before, self._judged(step.label, step.line, step.expect, answer, legal))
+
+    def _noted(self, before: MatchState[Any], failures: list[Failure]) -> list[Failure]:
+        """Remembers which prompt closed last."""
         for was_open in before.prompts:
             if self._table.running.open_prompt(was_open.prompt_id) is None:
                 self._closed = was_open
         return failures
+
+    def _let_bot_play(self, step: Step) -> list[Failure]:
+        """The built-in player chooses among what its seat is shown."""
+        bot, before, seat = self._plugin.bot, self._table.running, step.seat or 0
+        if step.bot not in bot.levels:
+            raise ScenarioError(step.line, f"there is no bot {step.bot!r}; there are {', '.join(bot.levels)}")
+        asked = [p for p in prompts_for(self._table.referee, before, Viewer.of_seat(seat)) if p.legal]
+        if not asked or before.game is None:
+            raise ScenarioError(step.line, f"seat {seat} is not asked for anything")
+        view = self._table.referee.game.view(before.game, Viewer.of_seat(seat))
+        _, message = bot.suggest(view, asked[0], step.bot, random.Random(0), _BOT_BUDGET_MS)  # noqa: S311
+        answer = self._table.play(seat, message, asked[0].prompt_id)
+        return self._noted(before, self._judged(step.label, step.line, step.expect, answer, None))
 
     def _expiring(self, step: Step, opened: OpenPrompt | None) -> int:
         """The number the clock names: 0, the handshake's, while that runs."""

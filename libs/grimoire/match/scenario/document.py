@@ -111,9 +111,9 @@ def load_documents(text: str) -> list[Keys]:
     """
     if len(text.encode()) > MAX_FILE_BYTES:
         raise ScenarioError(1, f"a scenario file has at most {MAX_FILE_BYTES} bytes")
-    loader = _Loader(text)
     documents: list[Keys] = []
     try:
+        loader = _Loader(text)
         while loader.check_data():  # type: ignore[no-untyped-call]
             line = loader.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
             document = loader.get_data()
@@ -127,8 +127,6 @@ def load_documents(text: str) -> list[Keys]:
         ) from error
     except yaml.YAMLError as error:
         raise ScenarioError(1, f"this is no YAML: {error}") from error
-    finally:
-        loader.dispose()
     if not documents:
         raise ScenarioError(1, "there is no scenario in this file")
     return documents

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 from grimoire.engine import Schema, Viewer
 from grimoire.match.scenario.document import Items, Keys, ScenarioError
 from grimoire.match.scenario.reader import Reader, viewer_at
-from grimoire.match.scenario.spec import Events, Expect, FeedExpect, LegalExpect
+from grimoire.match.scenario.spec import AuditExpect, Events, Expect, FeedExpect, LegalExpect, Tamper
 
 __all__ = ["Expectations"]
 
@@ -31,6 +31,7 @@ _EXPECT_KEYS: Final = (
     "version",
     "time_ms",
     "unseen",
+    "audit",
 )
 _REJECTED_KEYS: Final = ("code", "rule", "field", "message", "arguments", "version")
 _DIGEST_KEYS: Final = ("server_commitment", "seals", "nonces", "joint_seed", "salt", "deal_digest", "head", "absent")
@@ -75,13 +76,11 @@ class Expectations:
         others = [key for key in keys if key in (*_FEED_KEYS, "feeds", "draws", "duplicate")]
         if rejected is not None and others:
             raise block.fault(others[0], "cannot be expected of a rejected command: it leaves no entry")
-        if keys.get("duplicate") not in (None, True, False):
-            raise block.fault("duplicate", "is true or false")
         return Expect(
             line=keys.line,
             lines=keys.lines,
             rejected=rejected,
-            duplicate=bool(keys.get("duplicate")),
+            duplicate=block.flag("duplicate"),
             own=self._feed(keys, "an expectation"),
             feeds=self._by_viewer(block, "feeds", self._feed_block),
             view=self._by_viewer(block, "view", self._view),
@@ -95,6 +94,7 @@ class Expectations:
             version=keys.get("version"),
             time_ms=keys.get("time_ms"),
             unseen=self._by_viewer(block, "unseen", _words),
+            audit=self._audit(block),
         )
 
     def _rejected(self, block: Reader) -> Mapping[str, Any] | None:
@@ -194,6 +194,36 @@ class Expectations:
         keys = block.mapping("outcome")
         Reader(keys, "`outcome`", _OUTCOME_KEYS, paths=True)
         return keys
+
+    def _audit(self, block: Reader) -> AuditExpect | None:
+        written = block.keys.get("audit")
+        if written is None or written == "passed":
+            return None if written is None else AuditExpect()
+        keys = block.mapping("audit")
+        audit = Reader(keys, "`audit`", ("failed", "version", "tamper"))
+        failed = audit.items("failed")
+        if not all(isinstance(number, int) and 1 <= number <= 8 for number in failed):
+            raise audit.fault("failed", "is a list of check numbers from 1 to 8")
+        listed = keys.get("tamper")
+        changes = [listed] if isinstance(listed, Keys) else audit.items("tamper")
+        return AuditExpect(tuple(failed), keys.get("version"), tuple(self._tamper(c, audit) for c in changes))
+
+    def _tamper(self, keys: Any, audit: Reader) -> Tamper:
+        if not isinstance(keys, Keys):
+            raise audit.fault("tamper", "is a mapping with version, event and fields, or a list of such")
+        tamper = Reader(keys, "`tamper`", ("version", "event", "nth", "fields", "reseal"))
+        event = tamper.text("event")
+        if event not in self.schema.events and event != "command":
+            known = ", ".join(sorted(self.schema.events))
+            raise tamper.fault("event", f"is command, or one of {known}")
+        return Tamper(
+            version=tamper.number("version", 0, 1, 50_000),
+            event=event,
+            nth=tamper.number("nth", 1, 1, 1_000),
+            fields=tamper.mapping("fields"),
+            reseal=tamper.flag("reseal"),
+            line=keys.line,
+        )
 
     def _digests(self, block: Reader) -> Mapping[str, Any] | None:
         if "digests" not in block.keys:

@@ -9,8 +9,10 @@ from google.protobuf.message import Message
 
 from grimoire.engine import ALL, Legal, Seat, Viewer
 from grimoire.fairness.commitments import deal_salt
+from grimoire.fairness.verify import first_lie
 from grimoire.match.entry import Entry
 from grimoire.match.referee import PLATFORM
+from grimoire.match.scenario.auditing import audit
 from grimoire.match.scenario.invariants import Invariants, words
 from grimoire.match.scenario.legality import allows
 from grimoire.match.scenario.matching import Difference, compare, in_order, show
@@ -18,7 +20,7 @@ from grimoire.match.scenario.plain import Hex, enum_name, plain
 from grimoire.match.scenario.spec import Events, Expect, FeedExpect, LegalExpect
 from grimoire.match.state import MatchState, OpenPrompt, Phase
 from grimoire.match.table import Answer, Table
-from grimoire.v1 import envelope_pb2, match_pb2
+from grimoire.v1 import audit_pb2, envelope_pb2, match_pb2
 
 __all__ = ["Checker"]
 
@@ -88,7 +90,16 @@ class Checker:
         return [difference for look in self._looks() for difference in look(expect)]
 
     def _looks(self) -> tuple[Callable[[Expect], Iterator[Difference]], ...]:
-        return (self._views, self._prompts, self._legal, self._outcome, self._facts, self._digests, self._unseen)
+        return (
+            self._views,
+            self._prompts,
+            self._legal,
+            self._outcome,
+            self._facts,
+            self._digests,
+            self._unseen,
+            self._audit,
+        )
 
     def whole_view(self) -> dict[str, Any]:
         """The view of everything; empty before the match has started."""
@@ -185,6 +196,21 @@ class Checker:
             for word in hidden:
                 if word in shown:
                     yield Difference(f"unseen.{viewer}", f"{word} was never shown", "it was")
+
+    def _audit(self, expect: Expect) -> Iterator[Difference]:
+        if expect.audit is None:
+            return
+        if not self._table.running.revealed:
+            yield Difference("audit", "a log that can be audited", "a match that is not over")
+            return
+        report = audit(self._table, expect.audit.tamper)
+        failed = [check.number for check in report.checks if check.status == audit_pb2.CHECK_STATUS_FAILED]
+        details = "; ".join(f"{c.number} at entry {c.version}: {c.detail}" for c in report.checks if c.number in failed)
+        if failed != list(expect.audit.failed):
+            yield Difference("audit.failed", show(list(expect.audit.failed)), f"{show(failed)} {details}".strip())
+        lie = first_lie(report)
+        if expect.audit.version is not None:
+            yield from compare(expect.audit.version, lie.version if lie else 0, "audit.version")
 
 
 def _exactly(expected: Events, got: list[tuple[str, Any]], path: str) -> Iterator[Difference]:

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from grimoire.engine.schema import snake_case
 from grimoire.match.scenario.document import Keys, ScenarioError, line_of
 
-__all__ = ["Hex", "enum_name", "fill", "plain", "read_bytes"]
+__all__ = ["Hex", "enum_name", "fill", "plain", "read_bytes", "set_path"]
 
 _REPEATED: Final = re.compile(r"^(\d{1,5})\s*x\s*([0-9a-fA-F]{2})$")
 _RANGE: Final = re.compile(r"^([0-9a-fA-F]{2})\.\.([0-9a-fA-F]{2})$")
@@ -141,6 +141,36 @@ def _fill_field(message: Message, field: Any, value: Any, line: int, what: str) 
         fill(getattr(message, field.name), value, line_of(value, line), f"{what}.{field.name}")
     else:
         setattr(message, field.name, _scalar(field, value))
+
+
+def set_path(message: Message, path: str, value: Any) -> None:
+    """Sets what lies at a path (`nonces.1.nonce`, `cards.0`) to a plain value.
+
+    Raises:
+        LookupError: if the path leads nowhere.
+        TypeError, ValueError: if the value does not fit.
+
+    >>> from grimoire.v1 import match_pb2
+    >>> event = match_pb2.MatchClosed(ranks=[1, 2])
+    >>> set_path(event, "ranks.0", 3)
+    >>> list(event.ranks)
+    [3, 2]
+    """
+    name, _, rest = path.partition(".")
+    field = message.DESCRIPTOR.fields_by_name.get(name)
+    if field is None:
+        raise LookupError(f"no field {name!r}; there is {', '.join(message.DESCRIPTOR.fields_by_name)}")
+    if not rest:
+        _fill_field(message, field, value, 0, message.DESCRIPTOR.name)
+        return
+    target = getattr(message, name)
+    if field.is_repeated:
+        index, _, rest = rest.partition(".")
+        if not rest:
+            target[int(index)] = _scalar(field, value)
+            return
+        target = target[int(index)]
+    set_path(target, rest, value)
 
 
 def _scalar(field: Any, value: Any) -> Any:

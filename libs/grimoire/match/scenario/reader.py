@@ -65,6 +65,13 @@ class Reader:
             raise self.fault(key, f"is one of {', '.join(allowed)}, not {value!r}")
         return str(value)
 
+    def flag(self, key: str) -> bool:
+        """True or false; false if it is not there."""
+        value = self.keys.get(key, False)
+        if not isinstance(value, bool):
+            raise self.fault(key, f"is true or false, not {value!r}")
+        return value
+
     def items(self, key: str) -> Items:
         """A list; empty if it is not there."""
         value = self.keys.get(key)

@@ -153,8 +153,21 @@ def _entry_expect(top: Reader, key: str, expects: Expectations) -> Expect:
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
-_STEP_KEYS: Final = ("seat", "clock", "host", "command", "at", "down_ms", "id", "sender", "match", "expect", "note")
-_NEEDS_COMMAND: Final = ("command", "id", "sender", "match")
+_STEP_KEYS: Final = (
+    "seat",
+    "clock",
+    "host",
+    "command",
+    "bot",
+    "at",
+    "down_ms",
+    "id",
+    "sender",
+    "match",
+    "expect",
+    "note",
+)
+_NEEDS_SENDER: Final = ("command", "bot", "id", "sender", "match")
 
 
 def _read_steps(items: Items, expects: Expectations, steps: list[Step], prefix: str, suffix: str) -> None:
@@ -179,9 +192,11 @@ def _read_step(keys: Keys, expects: Expectations, label: str) -> Step:
         raise ScenarioError(keys.line, f"one acts in a step, not {' and '.join(actors)}")
     who = Who(actors[0]) if actors else Who.NOBODY
     if who is Who.NOBODY:
-        for key in _NEEDS_COMMAND:
+        for key in _NEEDS_SENDER:
             if key in keys:
                 raise step.fault(key, "needs somebody who sends it: seat, clock or host")
+    if "bot" in keys and (who is not Who.SEAT or {"command", "id", "sender", "match"} & keys.keys()):
+        raise step.fault("bot", "chooses for a seat, instead of a command, and sends honestly")
     command_id = keys.get("id")
     if isinstance(command_id, Keys):
         command_id = Reader(command_id, "`id`", ("bytes",)).bytes_of("bytes")
@@ -195,7 +210,8 @@ def _read_step(keys: Keys, expects: Expectations, label: str) -> Step:
         line=keys.line,
         who=who,
         seat=seat if who is Who.SEAT and seat != "none" else None,
-        command=_read_command(step, who, expects.schema),
+        command=None if "bot" in keys else _read_command(step, who, expects.schema),
+        bot=step.text("bot", ""),
         at=_read_at(step),
         sender=step.text("sender", ""),
         match_id=_match_id(step, "match", ""),

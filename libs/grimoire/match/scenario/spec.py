@@ -11,7 +11,19 @@ import msgspec
 from grimoire.engine import Viewer
 from grimoire.match.scenario.document import Keys
 
-__all__ = ["At", "Command", "Events", "Expect", "FeedExpect", "LegalExpect", "Scenario", "Step", "Who"]
+__all__ = [
+    "At",
+    "AuditExpect",
+    "Command",
+    "Events",
+    "Expect",
+    "FeedExpect",
+    "LegalExpect",
+    "Scenario",
+    "Step",
+    "Tamper",
+    "Who",
+]
 
 Events = tuple[tuple[str, Any], ...]
 """Type and expected fields of each."""
@@ -68,6 +80,40 @@ class LegalExpect(msgspec.Struct, frozen=True):
     exactly: Events | None = None
 
 
+class Tamper(msgspec.Struct, frozen=True):
+    """A change to the copy of the log that is audited.
+
+    Attributes:
+        version: the entry.
+        event: type of the event; `command`: the command's record instead.
+        nth: which event of that type, from 1.
+        fields: path and new value.
+        reseal: digests and chain are made anew from there on, as a host that lies would.
+        line: where it stands in the file.
+    """
+
+    version: int
+    event: str
+    nth: int
+    fields: Mapping[str, Any]
+    reseal: bool
+    line: int
+
+
+class AuditExpect(msgspec.Struct, frozen=True):
+    """What an audit of the whole log must find.
+
+    Attributes:
+        failed: numbers of the checks that fail.
+        version: the first entry that lies; None: not looked at.
+        tamper: changes to make first.
+    """
+
+    failed: tuple[int, ...] = ()
+    version: Any = None
+    tamper: tuple[Tamper, ...] = ()
+
+
 class Expect(msgspec.Struct, frozen=True):
     """What must hold after a step; None: not looked at."""
 
@@ -88,6 +134,7 @@ class Expect(msgspec.Struct, frozen=True):
     version: Any = None
     time_ms: Any = None
     unseen: tuple[tuple[Viewer, tuple[str, ...]], ...] = ()
+    audit: AuditExpect | None = None
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -96,6 +143,7 @@ class Step(msgspec.Struct, frozen=True):
     Attributes:
         label: its number in the file, e.g. `3`, or `3.2 (round 7)`.
         who, seat: who acts; `seat` None: the envelope names none.
+        bot: level of the built-in player that chooses for the seat, instead of a command.
         sender: who really sends: `seat:N` or any other word for a stranger; empty: the seat's own holder.
         match_id: another match; empty: this one.
         command_id: a name (the same name, the same id), raw bytes, or None: a new one.
@@ -108,6 +156,7 @@ class Step(msgspec.Struct, frozen=True):
     expect: Expect
     seat: int | None = None
     command: Command | None = None
+    bot: str = ""
     at: At = At()
     sender: str = ""
     match_id: str = ""
