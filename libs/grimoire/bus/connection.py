@@ -73,7 +73,7 @@ class BusLimits:
     pending_messages: int = 65_536
     pending_bytes: int = 64 * 1024 * 1024
     outgoing_bytes: int = 8 * 1024 * 1024
-    drain_s: int = 5
+    drain_s: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,7 @@ class Bus:
         self._settings = settings
         self._replies = replies
         self._refused: list[str] = []
+        self._lost = asyncio.Event()
         self._on_reconnect: list[Callable[[], Awaitable[None]]] = []
 
     @classmethod
@@ -151,6 +152,11 @@ class Bus:
     def connected(self) -> bool:
         """There is a connection at this moment."""
         return bool(self._client.is_connected)
+
+    @property
+    def closed(self) -> bool:
+        """It was closed, and will not come back."""
+        return bool(self._client.is_closed)
 
     @property
     def max_payload(self) -> int:
@@ -319,23 +325,39 @@ class Bus:
             raise BusError(f"the broker does not answer: {type(error).__name__}") from None
 
     async def close(self) -> None:
-        """Handles what has arrived, sends what waits, and leaves. Closing twice does no harm."""
+        """Handles what has arrived, sends what waits, and leaves; without a broker, at once.
+
+        It takes `limits.drain_s` at most. Closing twice does no harm.
+        """
         self._replies.fail_all()
-        try:
-            await self._client.drain()
-        except nats.errors.ConnectionClosedError:
+        if self._client.is_closed:
             return
-        except (nats.errors.Error, OSError):
-            await self._abandon()
-        # A request that was under way when draining began must not wait for its whole timeout.
+        draining = asyncio.ensure_future(self._drain())
+        lost = asyncio.ensure_future(self._lost.wait())
+        await asyncio.wait({draining, lost}, timeout=self._settings.limits.drain_s, return_when=asyncio.FIRST_COMPLETED)
+        if not draining.done():
+            _log.warning("bus_drain_incomplete", role=self.role, connected=not self._lost.is_set())
+        for task in (draining, lost):
+            task.cancel()
+        await asyncio.gather(draining, lost, return_exceptions=True)
+        await self._leave()
+        # A request that was under way when this began must not wait for its whole timeout.
         self._replies.fail_all()
 
-    async def _abandon(self) -> None:
-        """Leaves a connection that is lost; nats-py fails half-way where bytes still wait to be sent."""
+    async def _leave(self) -> None:
+        # nats-py fails half-way, with its tasks and socket left, where bytes still wait for a connection that is lost.
+        for subscription in self._client._subs.values():
+            subscription._stop_processing()
         with contextlib.suppress(nats.errors.Error, OSError):
-            for subscription in list(self._client._subs.values()):
-                await subscription.unsubscribe()
             await self._client.close()
+        if self._client._transport is not None:
+            self._client._transport.close()  # type: ignore[no-untyped-call]
+
+    async def _drain(self) -> None:
+        # Not `Client.drain`: that one waits for a broker that is gone, and cannot be told not to.
+        subscriptions = list(self._client._subs.values())
+        await asyncio.gather(*(subscription.drain() for subscription in subscriptions))  # type: ignore[no-untyped-call]
+        await self._client.flush()
 
     async def _send(self, subject: str, data: bytes, headers: dict[str, str] | None) -> None:
         self._check_size(data)
@@ -368,7 +390,6 @@ class Bus:
                 ping_interval=20,
                 max_outstanding_pings=2,
                 pending_size=settings.limits.outgoing_bytes,
-                drain_timeout=settings.limits.drain_s,
                 error_cb=on_error,
                 disconnected_cb=self._note_disconnected,
                 reconnected_cb=self._note_reconnected,
@@ -379,7 +400,7 @@ class Bus:
         if not connecting.done() or connecting.exception() is not None:
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)
-            await self._client.close()
+            await self._leave()
             why = f"it refuses the role {settings.role!r}" if refused.done() else "it does not answer"
             raise UnreachableError(f"no connection to the broker: {why}")
         await self._check_version()
@@ -430,11 +451,13 @@ class Bus:
             _log.debug("bus_unreachable", role=self.role, error=type(error).__name__, reason=text)
 
     async def _note_disconnected(self) -> None:
+        self._lost.set()
         if not self._client.is_closed:
             _log.warning("bus_disconnected", role=self.role)
 
     async def _note_reconnected(self) -> None:
         _log.info("bus_reconnected", role=self.role)
+        self._lost.clear()
         self._replies.lost()
         for callback in self._on_reconnect:
             try:

@@ -94,7 +94,7 @@ class EmbeddedServer:
     """A running broker; start it with `EmbeddedServer.start`.
 
     If its process dies it is started again on the same port, at once and then with growing pauses, until `stop`.
-    It ends with this process, however that ends.
+    It ends with this process, however that ends; on Linux it ends already with the thread that started it.
     """
 
     def __init__(self, passwords: Mapping[str, Secret], run_dir: Path, log_file: Path, binary: str) -> None:

@@ -79,6 +79,19 @@ class KeyRing:
         """All host keys by id: a match keeps the one it was created under."""
         return self._host_keys
 
+    def find_host_key(self, key_id: str) -> HostKey:
+        """The host key with this id, also if another process added it after this ring was read.
+
+        Raises:
+            KeyFileError: if there is none, or as `load_or_create`.
+        """
+        if key_id not in self._host_keys:
+            self._host_keys, _ = _read_host_keys(self._folder)
+        try:
+            return self._host_keys[key_id]
+        except KeyError:
+            raise KeyFileError(f"no host key {key_id} in {self._folder}; restore its file from a backup") from None
+
     @property
     def session_key(self) -> Secret:
         """Signs the session tokens of the edge. A new one signs everybody out."""
@@ -107,6 +120,8 @@ class KeyRing:
 
     def rotated(self) -> KeyRing:
         """Adds a new host key and reads the folder again; running matches keep theirs.
+
+        Services create matches under the newest key they knew when they started.
 
         Raises:
             KeyFileError: as `load_or_create`.

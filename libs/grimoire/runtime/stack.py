@@ -46,6 +46,7 @@ _READY_S: Final = 20.0
 _POLL_S: Final = 0.02
 _FIRST_PAUSE_S: Final = 0.2
 _LAST_PAUSE_S: Final = 5.0
+_KILL_AFTER_S: Final = 5.0
 _FAILURES: Final = 5
 _FAILURES_WITHIN_S: Final = 60.0
 _CHILD: Final = "import sys; from grimoire.runtime.lifecycle import main; main(*sys.argv[1:])"
@@ -306,7 +307,7 @@ class _Child:
                 with contextlib.suppress(ProcessLookupError):
                     process.send_signal(signal.SIGTERM)
                 # It bounds its own stop; this is for one that cannot even do that.
-                await asyncio.wait({ending}, timeout=config.stop_timeout_s + 5)
+                await asyncio.wait({ending}, timeout=config.stop_timeout_s + _KILL_AFTER_S)
         finally:
             self.pid = None
             if not ending.done():

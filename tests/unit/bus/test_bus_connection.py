@@ -323,8 +323,32 @@ class TestLostConnections:
         await until(lambda: not edge.connected)
         asking = asyncio.create_task(edge.request_command(GAME, MATCH, b"draw", reply_s=60))
         await asyncio.wait_for(edge.close(), 10)
+        assert edge.closed
         with pytest.raises(BusError):
             await asyncio.wait_for(asking, 10)
+
+    async def test_closing_as_the_broker_dies_does_not_wait_for_it(self, broker: Broker) -> None:
+        edge = await broker.connect(GATEWAY, BusLimits(drain_s=600))
+        await edge.serve(event_subject(GAME), lambda _: None)
+        pid = broker.server.pid
+        assert pid is not None
+        # It stands still: neither answers nor ends the connection, until it is killed.
+        os.kill(pid, signal.SIGSTOP)
+        closing = asyncio.create_task(edge.close())
+        await asyncio.sleep(0)
+        kill(broker)
+        await asyncio.wait_for(closing, 10)
+        assert edge.closed
+
+    async def test_closing_does_not_wait_for_ever_for_a_broker_that_stands_still(self, broker: Broker) -> None:
+        edge = await broker.connect(GATEWAY, BusLimits(drain_s=0.1))
+        await edge.serve(event_subject(GAME), lambda _: None)
+        pid = broker.server.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        await asyncio.wait_for(edge.close(), 10)
+        assert edge.closed
+        os.kill(pid, signal.SIGCONT)
 
     async def test_closing_handles_what_has_arrived(self, broker: Broker) -> None:
         game, edge = await broker.connect(ROLE), await broker.connect(GATEWAY)

@@ -77,6 +77,16 @@ def test_a_new_host_key_is_for_new_matches_and_the_old_stay_readable(tmp_path: P
     assert again.session_key == before.session_key
 
 
+def test_a_key_that_another_process_added_is_found(tmp_path: Path) -> None:
+    here, there = KeyRing.load_or_create(tmp_path), KeyRing.load_or_create(tmp_path)
+    added = there.rotated().host_key
+    assert added.key_id not in here.host_keys
+    assert here.find_host_key(added.key_id) == added
+    assert here.host_key == there.host_key
+    with pytest.raises(KeyFileError, match="no host key 0123"):
+        here.find_host_key("0123")
+
+
 def test_a_key_id_tells_nothing_of_the_key_but_belongs_to_it(tmp_path: Path) -> None:
     ring = KeyRing.load_or_create(tmp_path / "a")
     (tmp_path / "b").mkdir(mode=0o700)
