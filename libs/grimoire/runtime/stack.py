@@ -376,8 +376,14 @@ class _Ward:
             await up
         except (ConfigError, KeyFileError, BusError, AlreadyRunningError):
             raise
+        except StackError as error:
+            raise StackError(f"{self.service.name} does not start: {error}") from None
         except Exception as error:
-            raise StackError(f"{self.service.name} does not start: {error}") from error
+            # Its text may quote what it worked on; the log shows what may be shown.
+            _log.exception("service_failed", service=self.service.name)
+            raise StackError(
+                f"{self.service.name} does not start ({type(error).__name__}); the log says more"
+            ) from error
 
     async def stop(self) -> None:
         """Stops it, within the configuration's bound."""
@@ -441,6 +447,8 @@ class _Ward:
                 await asyncio.gather(running, return_exceptions=True)
 
     def _note_up(self, up: asyncio.Future[None]) -> None:
+        if up.cancelled():
+            return
         if up.done():
             _log.info("service_restarted", service=self.service.name, address=self.address)
             self._restarted()

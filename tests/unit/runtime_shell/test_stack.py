@@ -144,9 +144,10 @@ async def test_one_that_never_stays_up_is_given_up_with_a_message(
 async def test_a_failed_start_names_the_service_and_leaves_nothing_behind(
     config: Config, start: Start, kind: str, error: type[Exception]
 ) -> None:
-    with pytest.raises(error, match="matchmaking"):
+    with pytest.raises(error, match="matchmaking") as failed:
         async with start([*toys("replay"), *toys("matchmaking", kind=kind)]):
             pass
+    assert "an open seed" not in str(failed.value)
     assert RunFile.read(config.home) is None
     assert not [child for child in psutil.Process().children(recursive=True) if not ended(child, 0)]
     async with start(toys("replay")):
