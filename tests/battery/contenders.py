@@ -1,0 +1,122 @@
+"""The games under test, and what the battery must be told of each."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from grimoire.plugins import GamePlugin, game_names, load_game
+from tests.support.toy import PLUGIN as TOY
+from tests.support.toy.state import RUNES
+
+Swap = Callable[[Any, int, frozenset[str], random.Random], Any]
+"""(state, seat, words to be left alone, chance) to a state that differs only in what this seat may not know, and not in
+what the next command brings to light."""
+
+
+class Contender(msgspec.Struct, frozen=True):
+    """One game with one set of options.
+
+    Attributes:
+        bound: the longest match, in accepted commands.
+        swap: exchanges what a seat may not know.
+    """
+
+    plugin: GamePlugin
+    seats: int
+    options: Mapping[str, str]
+    bound: int
+    swap: Swap
+
+    def __str__(self) -> str:
+        chosen = "-".join(self.options.values()) or "defaults"
+        return f"{self.plugin.game.id}-{self.seats}-{chosen}"
+
+
+# ---- two_towers ------------------------------------------------------------------------------------------------------
+
+BATTLEFIELDS = (
+    "archmage_fortress",
+    "crystal_garden",
+    "coastal_fortress",
+    "azure_valley",
+    "misty_harbour",
+    "square_of_winds",
+    "free_steppe",
+    "mirror_labyrinth",
+)
+_DRAWN_BY_ONE_COMMAND = 2
+
+
+def swap_two_towers(state: Any, seat: int, keep: frozenset[str], chance: random.Random) -> Any:
+    """Cards of the enemy's hand and of the deeper pile change places; endless: other cards in the enemy's hand."""
+    from two_towers.cards import CATALOGUE
+
+    enemy = 1 - seat
+    hand, pile = [*state.seats[enemy].hand], [*state.pile]
+    slots = [slot for slot, card in enumerate(hand) if card and card not in keep]
+    if state.terms.standard:
+        deep = range(_DRAWN_BY_ONE_COMMAND, len(pile))
+        places = [(hand, slot) for slot in slots] + [(pile, index) for index in deep if pile[index] not in keep]
+        cards = [where[index] for where, index in places]
+        chance.shuffle(cards)
+        for (where, index), card in zip(places, cards, strict=True):
+            where[index] = card
+    else:
+        for slot in slots:
+            card = chance.choice(CATALOGUE)
+            if hand.count(card) < 2 and card not in keep:
+                hand[slot] = card
+    seats = [*state.seats]
+    seats[enemy] = replace(seats[enemy], hand=tuple(hand))
+    return replace(state, seats=tuple(seats), pile=tuple(pile))
+
+
+def _two_towers() -> list[Contender]:
+    plugin = load_game("two_towers")
+    return [
+        Contender(plugin, 2, {"battlefield": field, "deck_type": deck}, 2_000, swap_two_towers)
+        for field in BATTLEFIELDS
+        for deck in ("standard", "endless")
+    ]
+
+
+# ---- toy -------------------------------------------------------------------------------------------------------------
+
+
+def swap_toy(state: Any, seat: int, keep: frozenset[str], chance: random.Random) -> Any:
+    """Runes of the others' hands, hidden choices that stay hidden, and the deeper pouch change places."""
+    keepers, pouch = [*state.keepers], [*state.pouch]
+    hands = [[*keeper.hand] for keeper in keepers]
+    places: list[tuple[list[str], int]] = [(pouch, index) for index in range(len(keepers), len(pouch))]
+    for other, hand in enumerate(hands):
+        if other != seat:
+            places += [(hand, index) for index in range(len(hand))]
+    places = [(where, index) for where, index in places if where[index] not in keep]
+    runes = [where[index] for where, index in places]
+    chance.shuffle(runes)
+    for (where, index), rune in zip(places, runes, strict=True):
+        where[index] = rune
+    changed = tuple(replace(keeper, hand=tuple(hand)) for keeper, hand in zip(keepers, hands, strict=True))
+    assert sorted(runes) == sorted({*runes} & RUNES.keys())
+    return replace(state, keepers=changed, pouch=tuple(pouch))
+
+
+def _toy() -> list[Contender]:
+    return [
+        Contender(TOY, seats, {"mode": mode, "rounds": rounds}, 200, swap_toy)
+        for seats, mode, rounds in ((2, "coop", "2"), (3, "duel", "3"), (4, "coop", "1"), (2, "duel", "1"))
+    ]
+
+
+KNOWN = {"two_towers": _two_towers, "toy": _toy}
+
+CONTENDERS = [*_toy(), *(c for name in game_names() if name in KNOWN for c in KNOWN[name]())]
+"""Every option set of every game."""
+
+SOME = [*{c.plugin.game.id: c for c in reversed(CONTENDERS)}.values()]
+"""One option set of each game, for what does not depend on options."""
