@@ -36,6 +36,7 @@ from grimoire.runtime.rpc import (
     open_channel,
 )
 from grimoire.v1 import play_pb2, play_pb2_grpc
+from tests.support.broker import until
 from tests.support.process_logging import captured_logging
 
 SERVICE = play_pb2.DESCRIPTOR.services_by_name["PlayService"]
@@ -80,6 +81,7 @@ class Running:
         self.metrics = metrics
 
     def counted(self, method: str, code: str) -> float:
+        """A call is counted just after its answer has left."""
         labels = {"method": f"grimoire.v1.PlayService/{method}", "code": code}
         return self.metrics.registry.get_sample_value("grimoire_rpc_calls_total", labels) or 0.0
 
@@ -142,7 +144,7 @@ class TestToken:
         code, _ = await status_of(stream.read())
         assert code is grpc.StatusCode.UNAUTHENTICATED
         assert internal.play.calls == 0
-        assert internal.counted("ListGames", "UNAUTHENTICATED") == 1
+        await until(lambda: internal.counted("ListGames", "UNAUTHENTICATED") == 1)
 
     async def test_strange_tokens_are_refused_not_errors(self, internal: Running, dial, log: io.StringIO) -> None:
         for shown in ("", "ä".encode().hex(), "x" * 5000):
@@ -221,7 +223,7 @@ class TestFailures:
         failures = [line for line in lines if line["level"] in ("error", "critical")]
         assert [(line["event"], line["correlation_id"]) for line in failures] == [("rpc_failed", "abc-7")]
         assert failures[0]["exception"][0]["exc_value"] == "broken with <hidden>"
-        assert internal.counted("ListGames", "INTERNAL") == 1
+        await until(lambda: internal.counted("ListGames", "INTERNAL") == 1)
 
     async def test_a_stream_that_breaks_is_the_same(
         self, internal: Running, dial, keys: KeyRing, log: io.StringIO
@@ -233,7 +235,7 @@ class TestFailures:
         assert code is grpc.StatusCode.INTERNAL
         assert "broken" not in details
         assert log.getvalue().count("rpc_failed") == 1
-        assert internal.counted("Watch", "INTERNAL") == 1
+        await until(lambda: internal.counted("Watch", "INTERNAL") == 1)
 
     async def test_a_meant_one_passes_as_it_is_and_is_not_logged(
         self, internal: Running, dial, keys: KeyRing, log: io.StringIO
@@ -241,7 +243,7 @@ class TestFailures:
         answer = await status_of(ask(dial(internal, keys.service_token), "abort"))
         assert answer == (grpc.StatusCode.NOT_FOUND, "no such match")
         assert log.getvalue() == ""
-        assert internal.counted("ListGames", "NOT_FOUND") == 1
+        await until(lambda: internal.counted("ListGames", "NOT_FOUND") == 1)
 
     async def test_what_lies_behind_and_does_not_answer_is_unavailable(
         self, internal: Running, dial, keys: KeyRing
@@ -259,9 +261,7 @@ class TestFailures:
         call = stub.Watch(play_pb2.WatchRequest(match_id="for ever"), timeout=20)
         await call.read()
         call.cancel()
-        async with asyncio.timeout(10):
-            while internal.counted("Watch", "CANCELLED") != 1:
-                await asyncio.sleep(0.01)
+        await until(lambda: internal.counted("Watch", "CANCELLED") == 1)
 
     async def test_too_large_a_message_is_refused(self, internal: Running, dial, keys: KeyRing) -> None:
         code, _ = await status_of(ask(dial(internal, keys.service_token), "big"))
