@@ -1,4 +1,4 @@
-"""A whole house for replays: broker, the toy's game service and replay, as they run in an installation; and callers."""
+"""A whole house for replays: broker, game services and replay, as they run in an installation; and callers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import grpc
 from grimoire.bus import Bus
 from grimoire.engine import MatchId, Viewer
 from grimoire.match.frames import viewer_message, viewer_of
+from grimoire.plugins import load_game
 from grimoire.runtime.config import Address, Config
 from grimoire.runtime.game_service import GameService
 from grimoire.runtime.identity import Identity, new_match_id, occupant_id
@@ -109,6 +110,7 @@ class House:
         self.edge = edge
         self._services: dict[str, _Running] = {}
         self._moves: dict[str, Moves] = {}
+        self._games: dict[str, str] = {}
         self.channel: grpc.aio.Channel | None = None
 
     async def start(self, name: str, service: Serve) -> None:
@@ -138,19 +140,30 @@ class House:
         return occupant_id(self.keys, MatchId(match_id), account)
 
     async def play(
-        self, accounts: Sequence[str] = ("ada", "bo"), *, entries: int = 10_000, seed: int = 1, **options: str
+        self,
+        accounts: Sequence[str] = ("ada", "bo"),
+        *,
+        entries: int = 10_000,
+        seed: int = 1,
+        game: str = GAME,
+        level: str = "random",
+        **options: str,
     ) -> str:
         """Plays a match over the broker, to its end or for so many entries; returns its id."""
         match_id = new_match_id()
         occupants = [self.occupant(match_id, account) for account in accounts]
-        self._moves[match_id] = Moves(match_id, occupants, seed, options, self.keys.host_key.key)
+        plugin = load_game(game)
+        self._moves[match_id] = Moves(
+            match_id, occupants, seed, options, self.keys.host_key.key, game=plugin.game, bot=plugin.bot, level=level
+        )
+        self._games[match_id] = game
         await self.go_on(match_id, entries)
         return match_id
 
     async def go_on(self, match_id: str, entries: int = 10_000) -> None:
         """Plays on, to the end or for so many more entries."""
         for submission in itertools.islice(self._moves[match_id], entries):
-            reply = await self.edge.request_command(GAME, match_id, submission.SerializeToString())
+            reply = await self.edge.request_command(self._games[match_id], match_id, submission.SerializeToString())
             accepted(envelope_pb2.CommandReply.FromString(reply))
 
 
@@ -179,17 +192,20 @@ def replay_service(limits: ReplayLimits | None = None) -> Serve:
 
 
 @asynccontextmanager
-async def house(home: Path, limits: ReplayLimits | None = None, **settings: object) -> AsyncIterator[House]:
-    """The toy must be installed before."""
+async def house(
+    home: Path, limits: ReplayLimits | None = None, games: Sequence[str] = (GAME,), **settings: object
+) -> AsyncIterator[House]:
+    """The games must be installed before."""
     async with AsyncExitStack() as cleanup:
         config, keys = await cleanup.enter_async_context(broker(home))
         # Only what runs here: a game that does not answer might know any match.
-        addresses = {name: address for name, address in config.addresses.items() if name in (GAME, "replay")}
+        addresses = {name: address for name, address in config.addresses.items() if name in (*games, "replay")}
         config = replace(config, addresses=addresses, **settings)
         edge = await Bus.connect(config.bus_settings(keys, "gateway"))
         cleanup.push_async_callback(edge.close)
         whole = House(config, keys, edge)
         cleanup.push_async_callback(whole.close)
-        await whole.start(GAME, whole.service(GAME))
+        for game in games:
+            await whole.start(game, whole.service(game))
         await whole.start("replay", replay_service(limits))
         yield whole

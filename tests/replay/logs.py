@@ -1,4 +1,4 @@
-"""Whole matches of the toy between random players: to be played on a service, or judged by the referee alone."""
+"""Whole matches between random players: to be played on a service, or judged by the referee alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from google.protobuf.message import Message
 
-from grimoire.engine import HOST, Actor, Game, Viewer
+from grimoire.engine import HOST, Actor, Bot, Game, Viewer
 from grimoire.fairness import Secret, nonce_seal, server_seed
 from grimoire.fairness.export import write_export
 from grimoire.match import Entry, Parsed, Referee, opened_entry
@@ -51,12 +51,16 @@ class Moves:
         host_key: Secret,
         log: list[Entry] | None = None,
         game: Game = PLUGIN.game,
+        bot: Bot = PLUGIN.bot,
+        level: str = "random",
     ) -> None:
         self._match_id = match_id
         self._occupants = occupants
         self._options = options
         self._rng = random.Random(seed)
         self._game = game.id
+        self._bot = bot
+        self._level = level
         self._judge = Referee(game, lambda name, match, _key: server_seed(host_key, name, match))
         self._log: list[Entry] = [] if log is None else log
         self._commands = self._all()
@@ -106,7 +110,7 @@ class Moves:
         viewer = Viewer.of_seat(seat)
         prompt = next(p for p in prompts_for(self._judge, state, viewer) if p.prompt_id == asked.prompt_id)
         view = self._judge.game.view(state.game, viewer)
-        code, message = PLUGIN.bot.suggest(view, prompt, "random", self._rng, 0)
+        code, message = self._bot.suggest(view, prompt, self._level, self._rng, 0)
         return Actor.of_seat(seat), self._command(code, message, seat, asked.prompt_id)
 
     def _command(
