@@ -75,7 +75,8 @@ def play(
     server: Server = "",
 ) -> None:
     """Play in this terminal: against a bot, against a friend, or choose on the screen."""
-    from grimoire.cli.play import Wish, play as work
+    from grimoire.cli.play import Wish
+    from grimoire.cli.play import play as work
 
     if sum(bool(w) for w in (vs, challenge, join, match)) > 1:
         fail("choose one of --vs, --challenge, --join and --match", code=2)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from grimoire.cli.say import ERRORS, fail
 from grimoire.client import Client, NotSignedInError
-from grimoire.runtime.config import Config, RunFile
+from grimoire.runtime.config import Config, LogLevel, RunFile
 from grimoire.runtime.observe import set_up_process
 from grimoire.runtime.stack import Stack
 
@@ -89,7 +91,9 @@ async def throw_away_stack(*, processes: bool = False) -> AsyncIterator[str]:
         yield running.addresses["gateway"]
         return
     with tempfile.TemporaryDirectory(prefix="grimoire-") as folder:
-        config = Config.for_test(Path(folder))
+        config = replace(Config.for_test(Path(folder)), log_level=LogLevel.WARNING)
         set_up_process(config)
+        # Nobody looks on, so bots need not wait until a move can be followed.
+        os.environ.setdefault("GRIMOIRE_BOTS_PACE_MS", "0")
         async with Stack(config, processes=processes) as stack:
             yield str(stack.config.gateway)
