@@ -191,7 +191,7 @@ class _Table:
     def player(self, seat: SeatKey, settings: BotSettings) -> BotPlayer:
         """A player for a seat, signed in as the seat's account."""
         token = mint(self._keys, seat.account_id, f"Bot ({seat.level})", True)
-        self._thinkers.warm(seat.game)
+        self._thinkers.load(seat.game)
         return BotPlayer(seat, self._client.signed_in(token), self._thinkers, settings)
 
 

@@ -12,10 +12,10 @@ import secrets
 import signal
 import threading
 import traceback
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 import structlog
@@ -29,7 +29,8 @@ __all__ = ["Move", "Thinkers", "ThinkingError", "think"]
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _SEED_BYTES: Final = 16
-_SPREAD: Final = 4
+_START_S: Final = 60.0
+_TRIES: Final = 2
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -87,6 +88,13 @@ def _suggested(game: str, view: bytes, prompt: bytes, level: str, seed: bytes, b
     return Move(code, message.SerializeToString())
 
 
+class _ReplacedError(Exception):
+    """The pool was given up while one waited for it."""
+
+
+_Asked: TypeAlias = tuple[str, bytes, bytes, str, bytes, int]
+
+
 class Thinkers:
     """A bounded pool of processes that think.
 
@@ -97,9 +105,9 @@ class Thinkers:
     def __init__(self, settings: BotSettings) -> None:
         self._settings = settings
         self._pool: ProcessPoolExecutor | None = None
-        self._warm: set[str] = set()
-        # A few more than there are workers, so that none is idle; the rest wait here, where they can be cancelled.
-        self._places = asyncio.Semaphore(_SPREAD * settings.worker_count)
+        self._loaded: dict[str, Future[None]] = {}
+        # No more in the pool than can think at once: time in a queue is not time spent thinking.
+        self._places = asyncio.Semaphore(settings.worker_count)
 
     async def move(self, game: str, view: bytes, prompt: prompt_pb2.Prompt, level: str) -> Move:
         """What to answer.
@@ -107,34 +115,50 @@ class Thinkers:
         Raises:
             ThinkingError: if the bot fails.
         """
-        budget_ms = self._settings.budget_ms
-        asked = (game, view, prompt.SerializeToString(), level, secrets.token_bytes(_SEED_BYTES), budget_ms)
-        # Those in front of it in the pool think first.
-        patience_s = (_SPREAD + 1) * budget_ms / 1000 + self._settings.overtime_s
+        seed = secrets.token_bytes(_SEED_BYTES)
+        asked = (game, view, prompt.SerializeToString(), level, seed, self._settings.budget_ms)
         async with self._places:
-            pool = self._started()
-            try:
-                future = asyncio.get_running_loop().run_in_executor(pool, think, *asked)
-                async with asyncio.timeout(patience_s):
-                    move = await future
-            except TimeoutError:
-                self._replace(pool)
-                raise ThinkingError("it does not come to an end") from None
-            except BrokenProcessPool:
-                self._replace(pool)
-                raise ThinkingError("its process died") from None
-        if isinstance(move, Failure):
-            raise ThinkingError(f"it raised {move.error} in {move.where}")
-        return move
+            for _ in range(_TRIES):
+                pool = self._started()
+                try:
+                    move = await self._ask(pool, game, asked)
+                except TimeoutError:
+                    self._replace(pool)
+                    raise ThinkingError("it does not come to an end") from None
+                except (BrokenProcessPool, _ReplacedError):
+                    # Perhaps it was another's fault: a pool dies as one.
+                    self._replace(pool)
+                    continue
+                if isinstance(move, Failure):
+                    raise ThinkingError(f"it raised {move.error} in {move.where}")
+                return move
+        raise ThinkingError("its process died")
 
-    def warm(self, game: str) -> None:
-        """Lets the processes start and load a game before anybody waits for them."""
+    async def _ask(self, pool: ProcessPoolExecutor, game: str, asked: _Asked) -> Move | Failure:
+        try:
+            async with asyncio.timeout(_START_S):
+                # Shielded: others wait for the same loading.
+                await asyncio.shield(asyncio.wrap_future(self.load(game)))
+            async with asyncio.timeout(self._settings.budget_ms / 1000 + self._settings.overtime_s):
+                return await asyncio.wrap_future(pool.submit(think, *asked))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Not we were cancelled but what we waited for: the pool has been replaced.
+            raise _ReplacedError from None
+        except RuntimeError as error:
+            if isinstance(error, BrokenProcessPool) or self._pool is pool:
+                raise
+            raise _ReplacedError from None
+
+    def load(self, game: str) -> Future[None]:
+        """Lets the processes start and load a game, before anybody waits for them."""
         pool = self._started()
-        if game in self._warm:
-            return
-        self._warm.add(game)
-        for _ in range(self._settings.worker_count):
-            pool.submit(load_game_there, game)
+        loaded = self._loaded.get(game)
+        if loaded is None:
+            loaded = self._loaded[game] = pool.submit(load_game_there, game)
+        return loaded
 
     def close(self) -> None:
         """Ends the processes; nobody is thinking any more."""
@@ -154,7 +178,7 @@ class Thinkers:
     def _replace(self, pool: ProcessPoolExecutor) -> None:
         if self._pool is pool:
             self._pool = None
-            self._warm.clear()
+            self._loaded.clear()
         # The executor has no way to end a process that is busy.
         processes = list(getattr(pool, "_processes", None) or {})
         pool.shutdown(wait=False, cancel_futures=True)

@@ -149,10 +149,13 @@ async def serving(served: Served, config: Config) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def toy_broker(home: Path) -> AsyncIterator[tuple[Config, KeyRing]]:
-    """A broker, the toy installed, and a configuration in which it is the only game."""
+async def toy_broker(home: Path, plugin: str = "") -> AsyncIterator[tuple[Config, KeyRing]]:
+    """A broker, the toy (or what stands in for it) installed, and a configuration in which it is the only game."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(write_entry_point(home / "site"))
+        site = write_entry_point(home / "site")
+        if plugin:
+            (site / "toy-1.dist-info" / "entry_points.txt").write_text(f"[grimoire.games]\n{GAME} = {plugin}\n")
+        patch.syspath_prepend(site)
         load_game.cache_clear()
         async with broker(home) as (config, keys):
             config.data_dir.mkdir(parents=True, exist_ok=True)
@@ -164,7 +167,7 @@ async def toy_broker(home: Path) -> AsyncIterator[tuple[Config, KeyRing]]:
 
 @asynccontextmanager
 async def house(
-    home: Path, gateway: Gateway | None = None, *, beside: Mapping[str, Served] | None = None
+    home: Path, gateway: Gateway | None = None, *, beside: Mapping[str, Served] | None = None, plugin: str = ""
 ) -> AsyncIterator[House]:
     """The installation, until the block ends.
 
@@ -172,10 +175,11 @@ async def house(
         home: for its data.
         gateway: the edge; None: one with the usual limits.
         beside: services by name that run too, e.g. `{"replay": replay.service.serve}`.
+        plugin: `module:NAME` of what is installed as the toy; empty: the toy.
     """
     edge = gateway or Gateway()
     async with AsyncExitStack() as stack:
-        config, keys = await stack.enter_async_context(toy_broker(home))
+        config, keys = await stack.enter_async_context(toy_broker(home, plugin))
         game = GameRuns(config)
         stack.push_async_callback(game.stop)
         await game.start()
