@@ -18,7 +18,7 @@ from grimoire.fairness.secret import Secret
 from grimoire.match import Referee
 from grimoire.plugins import load_game
 from grimoire.runtime.config import Config
-from grimoire.runtime.keys import KeyFileError, KeyRing
+from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.owner import Owner, OwnerLimits
 from grimoire.runtime.rpc import RpcServer
 from grimoire.runtime.rules_service import RulesService
@@ -80,9 +80,6 @@ def _seeds(keys: KeyRing) -> Callable[[str, str, str], Secret]:
     """S of a match, from the host key it was created under; never stored."""
 
     def seed(game: str, match_id: str, key_id: str) -> Secret:
-        host = keys.host_keys.get(key_id)
-        if host is None:
-            raise KeyFileError(f"the host key {key_id} of a match is missing; put its file back into the keys folder")
-        return server_seed(host.key, game, match_id)
+        return server_seed(keys.find_host_key(key_id).key, game, match_id)
 
     return seed
