@@ -62,7 +62,7 @@ except ImportError:  # run by hand, without the build tool
     pass
 else:
 
-    class CustomBuildHook(BuildHookInterface):  # type: ignore[misc]
+    class CustomBuildHook(BuildHookInterface[Any]):
         """Lets the build make the generated packages."""
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
