@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
 
 from google.protobuf.message import Message
 
-from grimoire.engine import GameTexts, Legal, Prompt, Viewer, ViewerKind
+from grimoire.engine import GameTexts, Legal, Prompt, Schema, Viewer, ViewerKind
 from grimoire.match.referee import Referee
 from grimoire.match.state import MatchState, OpenPrompt, Phase
 from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, prompt_pb2, rules_pb2
@@ -39,7 +40,12 @@ def prompts_for(referee: Referee[S], state: MatchState[S], viewer: Viewer) -> li
 
 def legal_entries(referee: Referee[S], game_state: S, prompt: Prompt) -> list[prompt_pb2.LegalEntry]:
     """The game's legal commands for one prompt as they travel."""
-    return [_legal_entry(referee, legal) for legal in referee.game.legal(game_state, prompt.seat, prompt)]
+    return travelling(referee.game.schema, referee.game.legal(game_state, prompt.seat, prompt))
+
+
+def travelling(schema: Schema, legal: Iterable[Legal]) -> list[prompt_pb2.LegalEntry]:
+    """Legal commands as they travel. The messages are shared: they are to be copied, never changed."""
+    return [_legal_entry(schema, entry) if entry.slots else _complete_entry(schema, entry) for entry in legal]
 
 
 def _prompt(opened: OpenPrompt) -> prompt_pb2.Prompt:
@@ -54,10 +60,16 @@ def _prompt(opened: OpenPrompt) -> prompt_pb2.Prompt:
     )
 
 
-def _legal_entry(referee: Referee[Any], legal: Legal) -> prompt_pb2.LegalEntry:
+@functools.lru_cache(maxsize=8192)
+def _complete_entry(schema: Schema, legal: Legal) -> prompt_pb2.LegalEntry:
+    """Complete commands recur from prompt to prompt, and making one costs ten times as much as copying it."""
+    return _legal_entry(schema, legal)
+
+
+def _legal_entry(schema: Schema, legal: Legal) -> prompt_pb2.LegalEntry:
     return prompt_pb2.LegalEntry(
         type=legal.type,
-        payload=referee.schema.command(legal.type, legal.fixed).SerializeToString(),
+        payload=schema.command(legal.type, legal.fixed).SerializeToString(),
         fixed=[prompt_pb2.FixedField(name=n, ref=f"{n}:{v}") for n, v in legal.fixed],
         slots=legal.slots,
         flags=legal.flags,

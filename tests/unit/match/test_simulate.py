@@ -1,0 +1,91 @@
+"""Matches between bots: fair seating, the same for the same seed, honest figures."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from grimoire.match.simulate import SimulationError, SimulationReport, simulate
+from grimoire.plugins import load_game
+from tests.support.toy import PLUGIN as TOY
+
+TIMES = {"engine_s", "frames_s", "thinking_s", "wall_s", "processes", "decisions_per_s", "decisions_per_s_total"}
+
+
+def facts(report: SimulationReport) -> dict:
+    return {name: value for name, value in msgspec.to_builtins(report).items() if name not in TIMES}
+
+
+def test_the_same_seed_gives_the_same_matches():
+    game = load_game("two_towers")
+    first = simulate(game, 6, ["random", "heuristic"], {"deck_type": "endless"}, seed="s")
+    assert facts(first) == facts(simulate(game, 6, ["random", "heuristic"], {"deck_type": "endless"}, seed="s"))
+    assert facts(first) != facts(simulate(game, 6, ["random", "heuristic"], {"deck_type": "endless"}, seed="t"))
+
+
+def test_several_processes_give_the_same_matches():
+    game = load_game("two_towers")
+    one = simulate(game, 20, ["random"], seed="p")
+    many = simulate(game, 20, ["random"], seed="p", processes=2)
+    assert (one.processes, many.processes) == (1, 2)
+    assert facts(one) == facts(many)
+
+
+def test_every_match_is_counted():
+    report = simulate(load_game("two_towers"), 10, ["random"], {"timeout_limit": "5"})
+    assert sum(report.outcomes.values()) == report.matches == 10
+    assert report.options["timeout_limit"] == "5"
+    assert report.options["battlefield"] == "archmage_fortress"
+    assert sum(bot.won + 0 for bot in report.bots) + report.bots[0].drawn == 10
+    assert sum(seat.won for seat in report.seats) + report.bots[0].drawn == 10
+    assert sum(report.reasons.values()) >= 10
+    assert report.decisions.min <= report.decisions.median <= report.decisions.max
+    assert report.turns.min > 1
+    assert report.decisions_made >= 10 * report.decisions.min
+    assert report.decisions_per_s > 0
+    assert report.decisions_per_s_total > 0
+
+
+def test_seats_are_exchanged_on_the_same_deal():
+    """Two equal players win each deal from the same seat, so each bot wins exactly one of the two matches."""
+    report = simulate(load_game("two_towers"), 8, ["heuristic", "heuristic"], seed="fair")
+    assert [bot.won for bot in report.bots] == [4, 4]
+    assert report.decisions_made % 2 == 0
+
+
+def test_the_stronger_bot_wins_from_either_seat():
+    report = simulate(load_game("two_towers"), 20, ["heuristic", "random"])
+    assert report.bots[0].won >= 18
+    assert min(seat.won for seat in report.seats) >= 8
+
+
+def test_games_for_more_seats_and_shared_wins():
+    report = simulate(TOY, 9, ["careful", "random", "random"], {"mode": "duel", "rounds": "1"})
+    assert [bot.level for bot in report.bots] == ["careful", "random", "random"]
+    assert sum(report.outcomes.values()) == 9
+    assert sum(seat.won for seat in report.seats) >= 9 - report.bots[0].drawn
+    together = simulate(TOY, 4, ["careful"], {"mode": "coop", "goal": "1"})
+    assert together.outcomes == {"coop_won": 4}
+    assert [bot.won for bot in together.bots] == [4, 4]
+
+
+def test_progress_is_told():
+    told: list[int] = []
+    simulate(TOY, 5, ["random"], progress=told.append)
+    assert told == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"bots": ["genius"]}, "there are random, careful"),
+        ({"bots": []}, "one bot"),
+        ({"matches": 0}, "one match"),
+        ({"options": {"colour": "red"}}, "no such option"),
+        ({"bots": ["random"] * 9}, "two to four"),
+    ],
+)
+def test_what_cannot_be_played_is_said(change, said):
+    asked = {"matches": 1, "bots": ["random"]} | change
+    with pytest.raises(SimulationError, match=said):
+        simulate(TOY, **asked)
