@@ -1,0 +1,6 @@
+"""`python -m two_towers`: serves this game."""
+
+from grimoire.runtime import serve_game
+
+if __name__ == "__main__":
+    serve_game("two_towers")
