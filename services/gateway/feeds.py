@@ -73,25 +73,27 @@ class _Subscriber:
     """One client's queue of frames."""
 
     def __init__(self, size: int) -> None:
-        self._queue: asyncio.Queue[play_pb2.WatchResponse] = asyncio.Queue(size)
-        self._ended = asyncio.Event()
+        self._size = size
+        self._queue: deque[play_pb2.WatchResponse] = deque()
+        self._news = asyncio.Event()
+        self._ended = False
         self._refusal: Refused | None = None
 
     def offer(self, response: play_pb2.WatchResponse) -> bool:
         """Queues a frame; False if there is no room."""
-        try:
-            self._queue.put_nowait(response)
-        except asyncio.QueueFull:
+        if len(self._queue) >= self._size:
             return False
+        self._queue.append(response)
+        self._news.set()
         return True
 
     def end(self, refusal: Refused | None = None, *, at_once: bool = False) -> None:
         """Nothing follows what is queued (or, at once, nothing at all)."""
         if at_once:
-            while not self._queue.empty():
-                self._queue.get_nowait()
+            self._queue.clear()
         self._refusal = refusal
-        self._ended.set()
+        self._ended = True
+        self._news.set()
 
     async def frames(self) -> AsyncGenerator[play_pb2.WatchResponse, None]:
         """Frames until the end.
@@ -99,22 +101,13 @@ class _Subscriber:
         Raises:
             Refused: if that is how it ended.
         """
-        ended = asyncio.ensure_future(self._ended.wait())
-        try:
-            while True:
-                while not self._queue.empty():
-                    yield self._queue.get_nowait()
-                if self._ended.is_set():
-                    break
-                waiting = asyncio.ensure_future(self._queue.get())
-                try:
-                    await asyncio.wait((waiting, ended), return_when=asyncio.FIRST_COMPLETED)
-                    if waiting.done():
-                        yield waiting.result()
-                finally:
-                    waiting.cancel()
-        finally:
-            ended.cancel()
+        while True:
+            while self._queue:
+                yield self._queue.popleft()
+            if self._ended:
+                break
+            self._news.clear()
+            await self._news.wait()
         if self._refusal is not None:
             raise self._refusal
 
@@ -186,8 +179,7 @@ class Feed:
     async def close(self) -> None:
         """Lets go of the upstream and of every subscriber."""
         self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await asyncio.gather(self._task, return_exceptions=True)
         self._end(unavailable("This service is stopping; connect again."))
 
     # ---- the subscriber's beginning ---------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import Protocol, TypeVar
 
 import grpc
@@ -55,6 +56,7 @@ class PlayLimits(msgspec.Struct, frozen=True):
         command_burst: commands that may come at once.
         reads_per_s: looks, explanations and new streams of one account in the long run.
         read_burst: of these, at once.
+        streams: open streams of one account.
         owner_s: how long a command or question is repeated while its match has no owner that answers.
         reply_s: after this long without a reply the same bytes are sent again.
     """
@@ -64,6 +66,7 @@ class PlayLimits(msgspec.Struct, frozen=True):
     command_burst: int = 30
     reads_per_s: float = 50.0
     read_burst: int = 200
+    streams: int = 64
     owner_s: float = 5.0
     reply_s: float = 2.0
 
@@ -97,6 +100,7 @@ class Play:
         self._limits = limits or PlayLimits()
         self._command_rate = RateLimiter(self._limits.commands_per_s, self._limits.command_burst)
         self._read_rate = RateLimiter(self._limits.reads_per_s, self._limits.read_burst)
+        self._streams: Counter[str] = Counter()
 
     async def list_games(
         self, identity: Identity | None, request: play_pb2.ListGamesRequest
@@ -167,9 +171,10 @@ class Play:
         seat = request.seat if request.HasField("seat") else None
         viewer = self._matches.viewer(facts, identity, seat, request.as_public)
         feed = self._feeds.watch(facts.game, facts.match_id, viewer, request.since_version, request.since_hash)
-        async with contextlib.aclosing(feed) as responses:
-            async for response in responses:
-                yield response
+        with self._stream_of(identity):
+            async with contextlib.aclosing(feed) as responses:
+                async for response in responses:
+                    yield response
 
     async def look(self, identity: Identity, request: play_pb2.LookRequest) -> play_pb2.LookResponse:
         """One screen: the view at the head, or at an earlier version.
@@ -248,6 +253,21 @@ class Play:
         except DecodeError:
             _log.error("command_reply_malformed", match_id=facts.match_id)
         raise unavailable("The service of this match does not answer now; send the same command again.")
+
+    @contextlib.contextmanager
+    def _stream_of(self, identity: Identity) -> Iterator[None]:
+        """Counts an open stream."""
+        account_id = identity.account_id
+        if self._streams[account_id] >= self._limits.streams:
+            sentence = f"At most {self._limits.streams} streams may be open at once; close one first."
+            raise Refused(RefusalKind.BUSY, rejection("too_many_streams", sentence))
+        self._streams[account_id] += 1
+        try:
+            yield
+        finally:
+            self._streams[account_id] -= 1
+            if not self._streams[account_id]:
+                del self._streams[account_id]
 
     # ---- questions --------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from gateway.feeds import FeedLimits
+from gateway.play import PlayLimits
 from gateway.refusals import Refused
 from gateway.service import Gateway
 from grimoire.client.witness import whole_events
@@ -308,6 +309,26 @@ async def first_delta(frames: AsyncIterator[frame_pb2.Frame]) -> frame_pb2.Frame
         if frame.WhichOneof("kind") == "delta":
             return frame
     raise AssertionError("the stream ended")
+
+
+async def test_one_account_cannot_open_streams_without_end(tmp_path: Path) -> None:
+    async with house(tmp_path, Gateway(PlayLimits(streams=3))) as home, running_table(home) as table:
+        # The player's own session is the first.
+        open_streams = [table.watch(as_public=True) for _ in range(2)]
+        for frames in open_streams:
+            await anext(frames)
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await first(table.watch(as_public=True))
+        assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        for frames in open_streams:
+            await frames.aclose()  # type: ignore[attr-defined]
+        async with asyncio.timeout(10):
+            while True:
+                try:
+                    await first(table.watch(as_public=True))
+                    break
+                except grpc.aio.AioRpcError:
+                    await asyncio.sleep(0.01)
 
 
 # ---- moved matches --------------------------------------------------------------------------------------------------

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Rejected, UnavailableError
 from grimoire.client.keepsakes import Keepsakes, default_folder
-from grimoire.client.session import MatchSession
+from grimoire.client.session import MatchSession, Update
 from grimoire.client.verify import fetch_export
 from grimoire.engine import Viewer, ViewerKind
 from grimoire.v1 import (
@@ -254,6 +254,7 @@ class Client:
         as_public: bool = False,
         phrase: str = "",
         timeout_s: float = _OPEN_S,
+        on_update: Callable[[Update], None] | None = None,
     ) -> MatchSession:
         """Follows a match, and plays one's seat in it if one has one.
 
@@ -266,6 +267,7 @@ class Client:
             as_public: watch as anybody does, although one has a seat.
             phrase: one's own, mixed into the nonce.
             timeout_s: for the first screen.
+            on_update: called back with every frame, those before this method returns included: the whole history.
 
         Raises:
             Rejected: `unknown_match`, or `not_a_seat`.
@@ -273,6 +275,8 @@ class Client:
         session = MatchSession(
             self._connection, match_id, seat=seat, as_public=as_public, phrase=phrase, keepsakes=self._keepsakes
         )
+        if on_update is not None:
+            session.on_update(on_update)
         await session.open(timeout_s)
         return session
 

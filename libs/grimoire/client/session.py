@@ -320,8 +320,10 @@ class MatchSession:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
+        self._connected = False
         self.save()
-        self._wake_listeners()
+        if not self._ended:
+            await self._fail(ClientError("this session is closed"))
 
     async def __aenter__(self) -> MatchSession:
         return self

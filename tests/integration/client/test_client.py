@@ -20,7 +20,7 @@ from bots.service import Bots
 from bots.settings import BotSettings
 from gateway.play import PlayLimits
 from gateway.service import Gateway
-from grimoire.client import Client, MatchSession, Rejected, UnavailableError
+from grimoire.client import Client, ClientError, MatchSession, Rejected, UnavailableError
 from grimoire.engine import ALL, PUBLIC, Viewer
 from grimoire.fairness.keepsake import Keepsake
 from grimoire.plugins import load_game
@@ -262,6 +262,20 @@ async def test_a_command_whose_fate_is_unknown_may_be_sent_again_under_its_id(tm
             again = await one.submit("set_stance", command_id=unknown.value.command_id)
             assert (again.version, again.duplicate) == (first.version, True)
         await client.close()
+
+
+async def test_a_closed_session_says_so_to_whoever_waits(everything: Town) -> None:
+    client = await everything.home.client("Aino")
+    match_id = await everything.home.create([client, client])
+    session = await client.open_match(match_id, 0)
+    waiting = asyncio.create_task(session.wait_finished())
+    updates = session.updates()
+    await anext(updates)
+    await session.close()
+    for refused in (waiting, anext(updates), session.submit("set_stance")):
+        with pytest.raises(ClientError, match="closed"):
+            await refused
+    await client.close()
 
 
 async def test_no_server_and_no_such_match_say_so(everything: Town) -> None:
