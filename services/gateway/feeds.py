@@ -21,6 +21,7 @@ from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.engine import MatchId, Viewer, ViewerKind
 from grimoire.fairness.chain import genesis
 from grimoire.match.codes import reject
+from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import frame_pb2, play_pb2, rules_pb2, rules_pb2_grpc
 
 __all__ = ["FeedLimits", "Feeds", "Upstreams", "viewer_message"]
@@ -126,8 +127,10 @@ class Feed:
     ) -> None:
         self.game = game
         self.match_id = match_id
+        self.viewer = viewer
         self.version = 0
-        self._viewer = viewer
+        self.users = 0
+        """Who has asked for it and not left."""
         self._upstreams = upstreams
         self._limits = limits
         self._rebound = rebound
@@ -221,7 +224,7 @@ class Feed:
 
     async def _fetch(self, first: int, last: int) -> list[frame_pb2.ViewerEntry]:
         request = rules_pb2.GetEntriesRequest(
-            match_id=self.match_id, viewer=viewer_message(self._viewer), to=last, **{"from": first}
+            match_id=self.match_id, viewer=viewer_message(self.viewer), to=last, **{"from": first}
         )
         entries: list[frame_pb2.ViewerEntry] = []
         try:
@@ -252,13 +255,13 @@ class Feed:
                 if error.code() is grpc.StatusCode.DATA_LOSS:
                     self._fail(Refused(RefusalKind.NOT_NOW, reject("match_broken")))
                     return
-                _log.info("feed_lost", match_id=self.match_id, viewer=str(self._viewer), code=error.code().name)
+                _log.info("feed_lost", match_id=self.match_id, viewer=str(self.viewer), code=error.code().name)
                 self._upstreams.forget(self.game, self.match_id)
             except (_GapError, Refused, TimeoutError, ConnectionError) as error:
-                _log.info("feed_reopened", match_id=self.match_id, viewer=str(self._viewer), why=type(error).__name__)
+                _log.info("feed_reopened", match_id=self.match_id, viewer=str(self.viewer), why=type(error).__name__)
                 self._upstreams.forget(self.game, self.match_id)
             except Exception:
-                _log.exception("feed_broken", match_id=self.match_id, viewer=str(self._viewer))
+                _log.exception("feed_broken", match_id=self.match_id, viewer=str(self.viewer))
                 self._fail(unavailable("This match cannot be shown now; try again."))
                 return
             if self.version > version:
@@ -271,7 +274,7 @@ class Feed:
         call = stub.WatchMatch(
             rules_pb2.WatchMatchRequest(
                 match_id=self.match_id,
-                viewer=viewer_message(self._viewer),
+                viewer=viewer_message(self.viewer),
                 since_version=self.version,
                 since_hash=self._hash,
             )
@@ -354,7 +357,7 @@ class Feed:
     def _let_go(self) -> None:
         """A seat changed hands: whoever watches through it must ask again who they are."""
         self._rebound(self.match_id)
-        if self._viewer.kind is ViewerKind.SEAT:
+        if self.viewer.kind is ViewerKind.SEAT:
             self._end(
                 Refused(RefusalKind.BUSY, rejection("seat_rebound", "A seat changed hands; connect again to go on."))
             )
@@ -363,6 +366,7 @@ class Feed:
         for subscriber in list(self._subscribers):
             if not subscriber.offer(response):
                 self._subscribers.discard(subscriber)
+                METRICS.slow_watchers.inc()
                 slow = rejection("slow_client", "Your connection did not keep up; connect again, resuming by version.")
                 subscriber.end(Refused(RefusalKind.BUSY, slow), at_once=True)
 
@@ -401,7 +405,6 @@ class Feeds:
         self._limits = limits or FeedLimits()
         self._rebound = rebound
         self._feeds: dict[tuple[MatchId, Viewer], Feed] = {}
-        self._users: dict[tuple[MatchId, Viewer], int] = {}
 
     def __len__(self) -> int:
         """Open upstreams."""
@@ -416,19 +419,18 @@ class Feeds:
         self, game: str, match_id: MatchId, viewer: Viewer, since_version: int, since_hash: bytes
     ) -> AsyncGenerator[play_pb2.WatchResponse, None]:
         """Frames of a match through these eyes; see `Feed.watch`. The viewer has been judged by the caller."""
-        key = (match_id, viewer)
-        feed = self._feeds.get(key)
-        if feed is None or feed.is_spent:
-            feed = Feed(game, match_id, viewer, self._upstreams, self._limits, self._rebound)
-            self._feeds[key] = feed
-            self._users[key] = 0
-        self._users[key] += 1
+        feed = self._feed(game, match_id, viewer)
+        feed.users += 1
+        METRICS.watchers.inc()
         try:
             async with contextlib.aclosing(feed.watch(since_version, since_hash)) as frames:
                 async for response in frames:
                     yield response
         finally:
-            await self._leave(key, feed)
+            METRICS.watchers.dec()
+            feed.users -= 1
+            if not feed.users:
+                await self._drop(feed)
 
     def moved(self, match_moved: Callable[[str, MatchId], bool]) -> None:
         """Reopens the upstreams of the matches that have a new owner."""
@@ -442,13 +444,20 @@ class Feeds:
         for feed in feeds:
             await feed.close()
 
-    async def _leave(self, key: tuple[MatchId, Viewer], feed: Feed) -> None:
-        if self._feeds.get(key) is not feed:
-            return
-        self._users[key] -= 1
-        if self._users[key] == 0:
-            del self._feeds[key], self._users[key]
-            await feed.close()
+    def _feed(self, game: str, match_id: MatchId, viewer: Viewer) -> Feed:
+        feed = self._feeds.get((match_id, viewer))
+        if feed is None or feed.is_spent:
+            feed = Feed(game, match_id, viewer, self._upstreams, self._limits, self._rebound)
+            self._feeds[match_id, viewer] = feed
+            METRICS.feeds.inc()
+        return feed
+
+    async def _drop(self, feed: Feed) -> None:
+        key = (feed.match_id, feed.viewer)
+        if self._feeds.get(key) is feed:
+            del self._feeds[key]
+        METRICS.feeds.dec()
+        await feed.close()
 
 
 def viewer_message(viewer: Viewer) -> frame_pb2.Viewer:

@@ -26,8 +26,8 @@ _BEINGS = (
 
 
 def made_up_name() -> str:
-    """A name for somebody who gave none, such as `Quiet Heron 4071`."""
-    return f"{secrets.choice(_MANNERS)} {secrets.choice(_BEINGS)} {secrets.randbelow(9000) + 1000}"
+    """A name for somebody who gave none, such as `Quiet Heron 407`."""
+    return f"{secrets.choice(_MANNERS)} {secrets.choice(_BEINGS)} {secrets.randbelow(900) + 100}"
 
 
 def clean_name(text: str) -> str | None:

@@ -24,6 +24,7 @@ from grimoire.bus import BusError, RequestTimeoutError
 from grimoire.engine import MatchId, ViewerKind
 from grimoire.match.codes import reject
 from grimoire.runtime.identity import Identity
+from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import envelope_pb2, play_pb2, rules_pb2, rules_pb2_grpc
 
 __all__ = ["Commands", "Play", "PlayLimits"]
@@ -132,10 +133,12 @@ class Play:
         """
         command = request.command
         judged = self._read(command) or await self._admit(identity, command)
-        if isinstance(judged, envelope_pb2.Rejection):
-            return play_pb2.SubmitResponse(reply=envelope_pb2.CommandReply(rejection=judged))
-        submission = self._submission(identity, command)
-        return play_pb2.SubmitResponse(reply=await self._send(judged, submission.SerializeToString()))
+        if isinstance(judged, MatchFacts):
+            reply = await self._send(judged, self._submission(identity, command).SerializeToString())
+        else:
+            reply = envelope_pb2.CommandReply(rejection=judged)
+        METRICS.edge_commands.labels(reply.rejection.code or "accepted").inc()
+        return play_pb2.SubmitResponse(reply=reply)
 
     async def explain(self, identity: Identity, request: play_pb2.ExplainRequest) -> play_pb2.ExplainResponse:
         """What sending this command would answer; nothing happens.

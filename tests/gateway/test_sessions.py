@@ -5,6 +5,7 @@ from __future__ import annotations
 import grpc
 import pytest
 
+from gateway import names
 from gateway.names import MAX_NAME, clean_name, made_up_name
 from grimoire.client import NotSignedInError, Rejected
 from grimoire.runtime.identity import mint
@@ -40,6 +41,8 @@ async def test_a_made_up_name_is_a_name() -> None:
     for _ in range(200):
         name = made_up_name()
         assert clean_name(name) == name
+    longest = [max(map(len, words)) for words in (names._MANNERS, names._BEINGS)]
+    assert sum(longest) + len("  999") <= MAX_NAME
 
 
 async def test_a_guest_is_known_by_its_token(home_house: House) -> None:

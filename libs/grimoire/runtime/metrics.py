@@ -56,6 +56,10 @@ class Metrics:
         self.rpc_seconds = self._histogram(
             "rpc_seconds", "gRPC calls served; streams until they end", ("method",), _LATENCY_S
         )
+        self.edge_commands = self._counter("edge_commands", "Commands answered at the edge, by result code", ("code",))
+        self.watchers = self._gauge("watchers", "Open streams of players' programs", ())
+        self.feeds = self._gauge("feeds", "Streams from games that these share", ())
+        self.slow_watchers = self._counter("slow_watchers", "Streams dropped because nobody read them", ())
         self.restarts = self._counter("service_restarts", "Services started again after they failed", ("service",))
 
     def _counter(self, name: str, meaning: str, labels: tuple[str, ...]) -> Counter:
