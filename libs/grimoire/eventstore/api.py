@@ -16,6 +16,8 @@ __all__ = [
     "Deadline",
     "EventStore",
     "Head",
+    "Instance",
+    "Muster",
     "NewEntry",
     "Owner",
     "StoreError",
@@ -116,11 +118,12 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class Deadline(msgspec.Struct, frozen=True):
-    """A timer that is waiting: `due_ms` is UTC milliseconds."""
+    """A timer that is waiting: `due_ms` is UTC milliseconds; `updated_ms` is the server time of the last entry."""
 
     match_id: str
     partition: int
     due_ms: int
+    updated_ms: int
 
 
 class TailPage(msgspec.Struct, frozen=True):
@@ -149,6 +152,27 @@ class Owner(msgspec.Struct, frozen=True):
     address: str
     epoch: int
     heartbeat_ms: int
+
+
+class Instance(msgspec.Struct, frozen=True):
+    """A running process of a game's service, with partitions or without, and its last sign of life."""
+
+    instance: str
+    heartbeat_ms: int
+
+
+class Muster(msgspec.Struct, frozen=True):
+    """What a sign of life brings back.
+
+    Attributes:
+        kept: those of the partitions that are still ours.
+        owners: all partitions of the game that were ever claimed, by number.
+        instances: all that have not left, the silent ones of the last hour too, by name.
+    """
+
+    kept: set[int]
+    owners: list[Owner]
+    instances: list[Instance]
 
 
 class StoreError(Exception):
@@ -338,6 +362,16 @@ class EventStore(Protocol):
         """
         ...
 
+    async def muster(
+        self, game: str, instance: str, partitions: Collection[int], now_ms: int, stale_after_ms: int
+    ) -> Muster:
+        """As `heartbeat`, and signs us into the list of instances: one without partitions is seen by the others."""
+        ...
+
+    async def leave(self, game: str, instance: str) -> None:
+        """Takes us off the list of instances: the others need not wait until our silence shows."""
+        ...
+
     async def release(self, game: str, instance: str, partitions: Collection[int], now_ms: int) -> set[int]:
         """Gives up partitions (a graceful stop); returns those that were ours. Our epoch can write nothing after it."""
         ...
@@ -348,6 +382,13 @@ class EventStore(Protocol):
 
     async def downtime(self, game: str, partition: int, since_ms: int = 0) -> list[tuple[int, int]]:
         """The times (from, to) when nobody served a partition that ended after `since_ms`, in order."""
+        ...
+
+    async def owed_downtime(self, game: str, partitions: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+        """For each partition, the times (from, to) when nobody served it, as far as they matter to a running clock.
+
+        Those that ended before the oldest match with a waiting timer began are left out, and partitions without any.
+        """
         ...
 
     async def close(self) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from grimoire.eventstore.api import Claim
 
-__all__ = ["Standing", "claimed", "silence"]
+__all__ = ["FORGOTTEN_AFTER_MS", "Standing", "by_partition", "claimed", "silence"]
+
+FORGOTTEN_AFTER_MS = 3_600_000
+"""An instance that was silent for so long is taken off the list."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -42,3 +47,15 @@ def silence(standing: Standing, now_ms: int, at_least_ms: int) -> tuple[int, int
     if now_ms - standing.heartbeat_ms < at_least_ms:
         return None
     return standing.heartbeat_ms, now_ms
+
+
+def by_partition(rows: Iterable[tuple[int, int, int]]) -> dict[int, list[tuple[int, int]]]:
+    """Sorts (partition, from, to) by partition, each in the order given.
+
+    >>> by_partition([(7, 1, 2), (7, 5, 9), (8, 1, 2)])
+    {7: [(1, 2), (5, 9)], 8: [(1, 2)]}
+    """
+    sorted_out: dict[int, list[tuple[int, int]]] = {}
+    for partition, from_ms, to_ms in rows:
+        sorted_out.setdefault(partition, []).append((from_ms, to_ms))
+    return sorted_out

@@ -22,6 +22,8 @@ from grimoire.eventstore.api import (
     Deadline,
     EventStore,
     Head,
+    Instance,
+    Muster,
     NewEntry,
     Owner,
     StoredEntry,
@@ -31,7 +33,7 @@ from grimoire.eventstore.api import (
 )
 from grimoire.eventstore.group import Facts, Run, faults_of, runs_of
 from grimoire.eventstore.migrations import HEAD
-from grimoire.eventstore.ownership import Standing, claimed, silence
+from grimoire.eventstore.ownership import FORGOTTEN_AFTER_MS, Standing, by_partition, claimed, silence
 from grimoire.eventstore.partitions import partition_of
 from grimoire.eventstore.schema import migrate, require_head
 from grimoire.eventstore.tables import VERSION_TABLE
@@ -83,6 +85,17 @@ _RELEASE = """
 UPDATE partition_owner SET instance = NULL, heartbeat_ms = greatest(heartbeat_ms, $3)
 WHERE game = $1 AND partition = ANY($2::integer[])
 """
+_SIGN_IN = """
+INSERT INTO instances (game, instance, heartbeat_ms) VALUES ($1, $2, $3)
+ON CONFLICT (game, instance) DO UPDATE SET heartbeat_ms = greatest(instances.heartbeat_ms, excluded.heartbeat_ms)
+"""
+# One that another instance is signing in, or striking off, is left to it: nobody waits for anybody here.
+_STRIKE_OFF = """
+DELETE FROM instances WHERE (game, instance) IN (
+    SELECT game, instance FROM instances WHERE game = $1 AND heartbeat_ms < $2 FOR UPDATE SKIP LOCKED
+)
+"""
+_LEAVE = "DELETE FROM instances WHERE game = $1 AND instance = $2"
 _DOWN = """
 INSERT INTO downtime (game, partition, from_ms, to_ms)
 SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::bigint[])
@@ -246,15 +259,25 @@ class PostgresStore(EventStore):
         now_ms: int,
         stale_after_ms: int | None = None,
     ) -> set[int]:
-        async def beat(connection: asyncpg.Connection) -> set[int]:
-            ours = _held(await _standings(connection, game, partitions), instance)
-            if stale_after_ms is not None:
-                silences = ((one, silence(standing, now_ms, stale_after_ms)) for one, standing in ours.items())
-                await _write_down(connection, game, {one: gap for one, gap in silences if gap is not None})
-            await connection.execute(_BEAT, game, list(ours), now_ms)
-            return set(ours)
+        return await self._transaction(
+            lambda connection: _beat(connection, game, instance, partitions, now_ms, stale_after_ms)
+        )
 
-        return await self._transaction(beat)
+    async def muster(
+        self, game: str, instance: str, partitions: Collection[int], now_ms: int, stale_after_ms: int
+    ) -> Muster:
+        async def call(connection: asyncpg.Connection) -> Muster:
+            kept = await _beat(connection, game, instance, partitions, now_ms, stale_after_ms)
+            await connection.execute(_SIGN_IN, game, instance, now_ms)
+            await connection.execute(_STRIKE_OFF, game, now_ms - FORGOTTEN_AFTER_MS)
+            owners = await connection.fetch(_OWNERS.text, *_OWNERS.values({"game": game}))
+            instances = await connection.fetch(_INSTANCES.text, *_INSTANCES.values({"game": game}))
+            return Muster(kept, [Owner(*row) for row in owners], [Instance(*row) for row in instances])
+
+        return await self._transaction(call)
+
+    async def leave(self, game: str, instance: str) -> None:
+        await self._transaction(lambda connection: connection.execute(_LEAVE, game, instance))
 
     async def release(self, game: str, instance: str, partitions: Collection[int], now_ms: int) -> set[int]:
         async def let_go(connection: asyncpg.Connection) -> set[int]:
@@ -270,6 +293,10 @@ class PostgresStore(EventStore):
     async def downtime(self, game: str, partition: int, since_ms: int = 0) -> list[tuple[int, int]]:
         rows = await self._fetch(_DOWNTIME, {"game": game, "partition": partition, "since_ms": since_ms})
         return [(row[0], row[1]) for row in rows]
+
+    async def owed_downtime(self, game: str, partitions: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+        rows = await self._fetch(_Query(statements.owed_downtime(game, partitions)), {})
+        return by_partition((row[0], row[1], row[2]) for row in rows)
 
     def _must_write(self) -> None:
         if self._read_only:
@@ -336,6 +363,7 @@ _READ_WITH_PARTS = _Query(statements.READ_WITH_PARTS)
 _BY_COMMAND = _Query(statements.BY_COMMAND)
 _HEAD_OF = _Query(statements.HEAD_OF)
 _OWNERS = _Query(statements.OWNERS)
+_INSTANCES = _Query(statements.INSTANCES)
 _DOWNTIME = _Query(statements.DOWNTIME)
 
 
@@ -433,6 +461,23 @@ async def _locked(connection: asyncpg.Connection, game: str, partitions: Collect
 async def _standings(connection: asyncpg.Connection, game: str, partitions: Collection[int]) -> dict[int, Standing]:
     rows = await connection.fetch(_STANDINGS, game, sorted(set(partitions)))
     return {partition: Standing(*rest) for partition, *rest in rows}
+
+
+async def _beat(
+    connection: asyncpg.Connection,
+    game: str,
+    instance: str,
+    partitions: Collection[int],
+    now_ms: int,
+    stale_after_ms: int | None,
+) -> set[int]:
+    ours = _held(await _standings(connection, game, partitions), instance)
+    if stale_after_ms is not None:
+        silences = ((one, silence(standing, now_ms, stale_after_ms)) for one, standing in ours.items())
+        await _write_down(connection, game, {one: gap for one, gap in silences if gap is not None})
+    if ours:
+        await connection.execute(_BEAT, game, list(ours), now_ms)
+    return set(ours)
 
 
 def _held(standings: dict[int, Standing], instance: str) -> dict[int, Standing]:

@@ -27,6 +27,8 @@ from grimoire.eventstore.api import (
     Deadline,
     EventStore,
     Head,
+    Instance,
+    Muster,
     NewEntry,
     Owner,
     StoredEntry,
@@ -35,7 +37,7 @@ from grimoire.eventstore.api import (
     Unavailable,
 )
 from grimoire.eventstore.group import Facts, Run, faults_of, runs_of
-from grimoire.eventstore.ownership import Standing, claimed, silence
+from grimoire.eventstore.ownership import FORGOTTEN_AFTER_MS, Standing, by_partition, claimed, silence
 from grimoire.eventstore.partitions import partition_of
 from grimoire.eventstore.schema import migrate, require_head, revision_of
 
@@ -70,6 +72,12 @@ _BEAT = "UPDATE partition_owner SET heartbeat_ms = max(heartbeat_ms, ?) WHERE ga
 _RELEASE = """
 UPDATE partition_owner SET instance = NULL, heartbeat_ms = max(heartbeat_ms, ?) WHERE game = ? AND partition = ?
 """
+_SIGN_IN = """
+INSERT INTO instances (game, instance, heartbeat_ms) VALUES (?, ?, ?)
+ON CONFLICT (game, instance) DO UPDATE SET heartbeat_ms = max(heartbeat_ms, excluded.heartbeat_ms)
+"""
+_STRIKE_OFF = "DELETE FROM instances WHERE game = ? AND heartbeat_ms < ?"
+_LEAVE = "DELETE FROM instances WHERE game = ? AND instance = ?"
 _DOWN = "INSERT INTO downtime (game, partition, from_ms, to_ms) VALUES (?, ?, ?, ?)"
 _NEWEST = "SELECT coalesce(max(position), 0) FROM entries"
 _TAIL = """
@@ -183,6 +191,14 @@ class SqliteStore(EventStore):
     ) -> set[int]:
         return await self._in_writer(self._heartbeat, game, instance, partitions, now_ms, stale_after_ms)
 
+    async def muster(
+        self, game: str, instance: str, partitions: Collection[int], now_ms: int, stale_after_ms: int
+    ) -> Muster:
+        return await self._in_writer(self._muster, game, instance, partitions, now_ms, stale_after_ms)
+
+    async def leave(self, game: str, instance: str) -> None:
+        await self._in_writer(self._leave, game, instance)
+
     async def release(self, game: str, instance: str, partitions: Collection[int], now_ms: int) -> set[int]:
         return await self._in_writer(self._release, game, instance, partitions, now_ms)
 
@@ -192,6 +208,10 @@ class SqliteStore(EventStore):
     async def downtime(self, game: str, partition: int, since_ms: int = 0) -> list[tuple[int, int]]:
         where = {"game": game, "partition": partition, "since_ms": since_ms}
         return [(row[0], row[1]) for row in await self._select(statements.DOWNTIME, where)]
+
+    async def owed_downtime(self, game: str, partitions: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+        rows = await self._select(statements.owed_downtime(game, partitions), {})
+        return by_partition((row[0], row[1], row[2]) for row in rows)
 
     # ---- threads -----------------------------------------------------------------------------------------------
 
@@ -279,13 +299,22 @@ class SqliteStore(EventStore):
         self, game: str, instance: str, partitions: Collection[int], now_ms: int, stale_after_ms: int | None
     ) -> set[int]:
         with self._transaction() as connection:
-            ours = _held(connection, game, instance, partitions)
-            for partition, standing in ours.items():
-                gap = None if stale_after_ms is None else silence(standing, now_ms, stale_after_ms)
-                if gap is not None:
-                    connection.exec_driver_sql(_DOWN, (game, partition, *gap))
-                connection.exec_driver_sql(_BEAT, (now_ms, game, partition))
-        return set(ours)
+            return _beat(connection, game, instance, partitions, now_ms, stale_after_ms)
+
+    def _muster(
+        self, game: str, instance: str, partitions: Collection[int], now_ms: int, stale_after_ms: int
+    ) -> Muster:
+        with self._transaction() as connection:
+            kept = _beat(connection, game, instance, partitions, now_ms, stale_after_ms)
+            connection.exec_driver_sql(_SIGN_IN, (game, instance, now_ms))
+            connection.exec_driver_sql(_STRIKE_OFF, (game, now_ms - FORGOTTEN_AFTER_MS))
+            owners: Sequence[Sequence[Any]] = connection.execute(statements.OWNERS, {"game": game}).all()
+            instances: Sequence[Sequence[Any]] = connection.execute(statements.INSTANCES, {"game": game}).all()
+        return Muster(kept, [Owner(*row) for row in owners], [Instance(*row) for row in instances])
+
+    def _leave(self, game: str, instance: str) -> None:
+        with self._transaction() as connection:
+            connection.exec_driver_sql(_LEAVE, (game, instance))
 
     def _release(self, game: str, instance: str, partitions: Collection[int], now_ms: int) -> set[int]:
         with self._transaction() as connection:
@@ -372,6 +401,24 @@ def _owners(connection: Connection, games: AbstractSet[str]) -> dict[tuple[str, 
 def _standings(connection: Connection, game: str) -> dict[int, Standing]:
     rows = connection.exec_driver_sql(_STANDINGS, (game,)).all()
     return {partition: Standing(*rest) for partition, *rest in rows}
+
+
+def _beat(
+    connection: Connection,
+    game: str,
+    instance: str,
+    partitions: Collection[int],
+    now_ms: int,
+    stale_after_ms: int | None,
+) -> set[int]:
+    ours = _held(connection, game, instance, partitions)
+    for partition, standing in ours.items():
+        gap = None if stale_after_ms is None else silence(standing, now_ms, stale_after_ms)
+        if gap is not None:
+            connection.exec_driver_sql(_DOWN, (game, partition, *gap))
+    if ours:
+        connection.exec_driver_sql(_BEAT, [(now_ms, game, partition) for partition in ours])
+    return set(ours)
 
 
 def _held(connection: Connection, game: str, instance: str, partitions: Collection[int]) -> dict[int, Standing]:

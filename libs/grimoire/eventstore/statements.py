@@ -7,18 +7,20 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, LargeBinary, Select, and_, bindparam, func, literal, null, select, tuple_
 
 from grimoire.eventstore.partitions import partition_of
-from grimoire.eventstore.tables import downtime, entries, hidden, match_head, partition_owner
+from grimoire.eventstore.tables import downtime, entries, hidden, instances, match_head, partition_owner
 
 __all__ = [
     "BY_COMMAND",
     "DOWNTIME",
     "ENTRY_COLUMNS",
     "HEAD_OF",
+    "INSTANCES",
     "OWNERS",
     "READ",
     "READ_WITH_PARTS",
     "deadlines",
     "heads",
+    "owed_downtime",
 ]
 
 ENTRY_COLUMNS = (
@@ -99,6 +101,13 @@ OWNERS: Select[tuple[object, ...]] = (
 )
 """Binds game."""
 
+INSTANCES: Select[tuple[object, ...]] = (
+    select(instances.c.instance, instances.c.heartbeat_ms)
+    .where(instances.c.game == bindparam("game"))
+    .order_by(instances.c.instance)
+)
+"""Binds game."""
+
 DOWNTIME: Select[tuple[object, ...]] = (
     select(downtime.c.from_ms, downtime.c.to_ms)
     .where(
@@ -134,9 +143,30 @@ def heads(
 def deadlines(game: str, partitions: Collection[int], before_ms: int | None) -> Select[tuple[object, ...]]:
     """The waiting timers of some partitions."""
     due = match_head.c.next_deadline_ms
-    statement = select(match_head.c.match_id, match_head.c.partition, due).where(
+    statement = select(match_head.c.match_id, match_head.c.partition, due, match_head.c.updated_ms).where(
         match_head.c.game == game, match_head.c.partition.in_(sorted(partitions)), due.is_not(None)
     )
     if before_ms is not None:
         statement = statement.where(due < before_ms)
     return statement.order_by(due, match_head.c.match_id)
+
+
+def owed_downtime(game: str, partitions: Collection[int]) -> Select[tuple[object, ...]]:
+    """Partition and times of what a running clock may still be owed."""
+    wanted = sorted(partitions)
+    oldest = (
+        select(match_head.c.partition, func.min(match_head.c.created_ms).label("since_ms"))
+        .where(
+            match_head.c.game == game,
+            match_head.c.partition.in_(wanted),
+            match_head.c.next_deadline_ms.is_not(None),
+        )
+        .group_by(match_head.c.partition)
+        .subquery()
+    )
+    return (
+        select(downtime.c.partition, downtime.c.from_ms, downtime.c.to_ms)
+        .join_from(downtime, oldest, downtime.c.partition == oldest.c.partition)
+        .where(downtime.c.game == game, downtime.c.partition.in_(wanted), downtime.c.to_ms > oldest.c.since_ms)
+        .order_by(downtime.c.partition, downtime.c.from_ms)
+    )

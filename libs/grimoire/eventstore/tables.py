@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, MetaData, Table, Text
 
-__all__ = ["VERSION_TABLE", "downtime", "entries", "hidden", "match_head", "metadata", "partition_owner"]
+__all__ = ["VERSION_TABLE", "downtime", "entries", "hidden", "instances", "match_head", "metadata", "partition_owner"]
 
 VERSION_TABLE = "eventstore_version"
 """Where Alembic keeps the schema's revision; not its default name, so that other services may share the database."""
@@ -61,6 +61,14 @@ partition_owner = Table(
     Column("instance", Text),
     Column("address", Text, nullable=False),
     Column("epoch", BigInteger, nullable=False),
+    Column("heartbeat_ms", BigInteger, nullable=False),
+)
+
+instances = Table(
+    "instances",
+    metadata,
+    Column("game", Text, primary_key=True),
+    Column("instance", Text, primary_key=True),
     Column("heartbeat_ms", BigInteger, nullable=False),
 )
 

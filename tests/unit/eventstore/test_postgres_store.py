@@ -169,6 +169,9 @@ class TestRoles:
             assert len(await store.read("m1", parts=True)) == 2
             assert len((await store.tail(GAME)).entries) == 2
             await store.release(GAME, "b", [1], 20_000)
+            assert len((await store.muster(GAME, "b", [1], 20_000, 500)).instances) == 1
+            await store.muster(GAME, "c", [], 9_000_000, 500)
+            await store.leave(GAME, "c")
 
     async def test_the_replay_service_sees_no_private_part(self, url: str, store: EventStore, roles: None) -> None:
         await store.append(new_entries("m1", 1, 2))

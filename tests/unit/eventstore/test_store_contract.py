@@ -16,6 +16,8 @@ from grimoire.eventstore import (
     Deadline,
     EventStore,
     Head,
+    Instance,
+    Muster,
     NewEntry,
     Owner,
     StoredEntry,
@@ -168,7 +170,7 @@ class TestHeads:
         waiting = await store.deadlines(GAME, everywhere)
         assert [(one.match_id, one.due_ms) for one in waiting] == [("m2", 100), ("m5", 100), ("m4", 200), ("m1", 300)]
         assert [one.match_id for one in await store.deadlines(GAME, everywhere, before_ms=200)] == ["m2", "m5"]
-        assert Deadline("m4", partition_of("m4"), 200) in await store.deadlines(GAME, [partition_of("m4")])
+        assert Deadline("m4", partition_of("m4"), 200, 1_001) in await store.deadlines(GAME, [partition_of("m4")])
         assert "m1" not in {one.match_id for one in await store.deadlines(GAME, [partition_of("m4")])}
         assert await store.deadlines(GAME, []) == []
         await store.append([new_entry("m2", 2, next_deadline_ms=None), new_entry("m5", 2, next_deadline_ms=400)])
@@ -381,6 +383,52 @@ class TestOwnership:
         assert await store.claim_many(GAME, [], "a", "a:1", 1_500, STALE_MS) == {}
         assert await store.heartbeat(GAME, "a", [], 1_500) == set()
         assert await store.release(GAME, "a", everything, 1_600) == set(everything)
+
+    async def test_a_muster_is_a_sign_of_life_that_shows_everybody(self, store: EventStore) -> None:
+        await store.claim_many(GAME, [6, 7], "a", "a:1", 1_000, STALE_MS)
+        assert await store.muster(GAME, "b", [], 1_100, STALE_MS) == Muster(
+            set(),
+            [Owner(6, "a", "a:1", 1, 1_000), Owner(7, "a", "a:1", 1, 1_000)],
+            [Instance("b", 1_100)],
+        )
+        assert await store.muster(GAME, "a", [6, 7, 8], 1_200, STALE_MS) == Muster(
+            {6, 7},
+            [Owner(6, "a", "a:1", 1, 1_200), Owner(7, "a", "a:1", 1, 1_200)],
+            [Instance("a", 1_200), Instance("b", 1_100)],
+        )
+        assert (await store.muster("magic", "c", [], 1_200, STALE_MS)).instances == [Instance("c", 1_200)]
+        await store.leave(GAME, "b")
+        assert (await store.muster(GAME, "a", [6], 9_000, STALE_MS)).instances == [Instance("a", 9_000)]
+        assert await store.downtime(GAME, 6) == [(1_200, 9_000)]
+        assert await store.downtime(GAME, 7) == []
+
+    async def test_the_long_silent_are_struck_off(self, store: EventStore) -> None:
+        await store.muster(GAME, "a", [], 1_000, STALE_MS)
+        assert len((await store.muster(GAME, "b", [], 3_600_000, STALE_MS)).instances) == 2
+        assert len((await store.muster(GAME, "b", [], 3_601_001, STALE_MS)).instances) == 1
+
+    async def test_racing_musters_see_each_other(self, store: EventStore, url: str) -> None:
+        async with await open_store(url) as other:
+            await asyncio.gather(
+                *((store, other)[n % 2].muster(GAME, f"i{n % 4}", range(8), 1_000 + n, STALE_MS) for n in range(40))
+            )
+            seen = (await store.muster(GAME, "i0", [], 2_000, STALE_MS)).instances
+            assert [one.instance for one in seen] == ["i0", "i1", "i2", "i3"]
+
+    async def test_down_time_is_owed_to_running_clocks_only(self, store: EventStore) -> None:
+        lone, idle, busy = (partition_of(one) for one in ("m1", "m3", "m4"))
+        assert len({lone, idle, busy}) == 3
+        for start in (0, 2_000, 4_000):
+            await store.claim_many(GAME, [lone, idle, busy], "a", "a:1", start, STALE_MS)
+        await store.append([new_entry("m1", 1, server_time_ms=2_500, next_deadline_ms=9_000, epoch=1)])
+        await store.append([new_entry("m1", 2, server_time_ms=4_500, next_deadline_ms=9_900, epoch=1)])
+        await store.append([new_entry("m3", 1, server_time_ms=1_000, next_deadline_ms=None, epoch=1)])
+        await store.append([new_entry("m4", 1, server_time_ms=1_000, next_deadline_ms=9_000, epoch=1)])
+        assert await store.owed_downtime(GAME, [lone, idle, busy]) == {
+            lone: [(2_000, 4_000)],
+            busy: [(0, 2_000), (2_000, 4_000)],
+        }
+        assert await store.owed_downtime(GAME, []) == {}
 
     async def test_racing_claims_share_without_overlap(self, store: EventStore, url: str) -> None:
         async with await open_store(url) as other:

@@ -1,4 +1,4 @@
 """The schema's history, run by Alembic at open when the database is behind `HEAD`."""
 
-HEAD = "0001"
+HEAD = "0002"
 """The revision this code works with."""
