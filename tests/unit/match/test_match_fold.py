@@ -140,6 +140,25 @@ def test_a_log_of_other_rules_is_not_judged():
     assert "rules version 2" in check.detail
 
 
+def of_another_edition() -> list[frame_pb2.ViewerEntry]:
+    log = played().log(ALL)
+    edit_event(1, 0, lambda e: setattr(e, "rules_digest", bytes(32)))(log)
+    return log
+
+
+def test_a_log_whose_data_files_had_another_digest_is_judged_all_the_same():
+    check = redecide(PLUGIN.game, of_another_edition())
+    assert check.status == PASSED
+    assert "another digest" in check.detail
+
+
+def test_what_differs_under_another_digest_accuses_nobody():
+    log = of_another_edition()
+    edit_record(9, lambda r: setattr(r, "payload", b"\n\x03zzz"))(log)
+    check = redecide(PLUGIN.game, log)
+    assert (check.status, check.version) == (audit_pb2.CHECK_STATUS_NOT_CHECKED, 9)
+
+
 def test_a_log_without_its_reveal_or_without_anything_fails():
     log = played().log(ALL)
     assert redecide(PLUGIN.game, log[:-1]).status == FAILED

@@ -1,0 +1,145 @@
+"""Every golden log still comes out as it was recorded."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from grimoire.fairness.export import read_export
+from grimoire.match.golden import check_golden, golden_names, record_golden
+from grimoire.match.table import Table
+from grimoire.plugins import game_names, load_game
+from grimoire.v1 import match_pb2
+from tests.golden.plan import PLANS
+from tests.golden.record import played
+from tests.support.toy import PLUGIN as TOY
+
+HERE = Path(__file__).parent
+LOGS = [(game, name) for game in game_names() for name in golden_names(HERE / game)]
+
+
+@pytest.mark.parametrize(("game", "name"), LOGS, ids=[f"{game}/{name}" for game, name in LOGS])
+def test_a_golden_log_comes_out_as_it_was_recorded(game, name):
+    assert check_golden(HERE / game, name, load_game(game)) == ""
+
+
+def test_every_planned_log_is_recorded_and_every_recorded_log_planned():
+    assert {(plan.game, plan.name) for plan in PLANS} == {*LOGS}
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_every_installed_game_has_golden_logs(game):
+    assert len([1 for name, _ in LOGS if name == game]) >= 20
+
+
+def created_and_ends() -> tuple[set[tuple[str, str]], set[str]]:
+    boards, ends = set(), set()
+    for game, name in LOGS:
+        export = read_export([gzip.decompress((HERE / game / f"{name}.jsonl.gz").read_bytes())])
+        created = match_pb2.MatchCreated.FromString(
+            match_pb2.Events.FromString(export.entries[0].public).events[0].body
+        )
+        options = {o.name: o.value for o in created.options}
+        boards.add((options["battlefield"], options["deck_type"]))
+        for event in match_pb2.Events.FromString(export.entries[-1].public).events:
+            if event.type == "match_closed":
+                closed = match_pb2.MatchClosed.FromString(event.body)
+                ends |= {*closed.reasons, match_pb2.OutcomeKind.Name(closed.kind)}
+            if event.type == "match_voided":
+                ends.add(match_pb2.MatchVoided.FromString(event.body).reason)
+    return boards, ends
+
+
+def test_all_battlefields_decks_and_ends_occur():
+    boards, ends = created_and_ends()
+    assert len(boards) == 16
+    assert ends >= {
+        "tower_built",
+        "tower_destroyed",
+        "resource",
+        "resigned",
+        "timeouts",
+        "turn_limit",
+        "OUTCOME_KIND_DRAW",
+        "not_sealed",
+        "not_opened",
+        "maintenance",
+    }
+
+
+def test_they_stay_small():
+    files = [path for path in HERE.rglob("*") if path.suffix in (".gz", ".json")]
+    assert max(path.stat().st_size for path in files) <= 300_000
+    assert sum(path.stat().st_size for path in files) < 1_500_000
+
+
+def test_a_plan_plays_the_same_match_again():
+    """Recording is no accident: the same plan gives the same bytes. (One without bots: those may learn.)"""
+    plan = next(plan for plan in PLANS if plan.name == "void_never_opened")
+    recorded = read_export([gzip.decompress((HERE / plan.game / f"{plan.name}.jsonl.gz").read_bytes())])
+    assert played(plan).running.hash == recorded.head
+
+
+# ---- the check itself ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def over() -> Table:
+    table = Table(TOY.game, match_id="golden-toy", seats=2)
+    table.begin()
+    table.play(0, match_pb2.Resign())
+    return table
+
+
+def test_a_log_is_never_overwritten(tmp_path, over):
+    record_golden(tmp_path, "one", over)
+    before = (tmp_path / "one.jsonl.gz").read_bytes()
+    with pytest.raises(FileExistsError, match="kept as they are"):
+        record_golden(tmp_path, "one", over)
+    assert (tmp_path / "one.jsonl.gz").read_bytes() == before
+    assert check_golden(tmp_path, "one", TOY) == ""
+
+
+def test_a_match_that_is_not_over_is_no_golden_log(tmp_path):
+    table = Table(TOY.game, match_id="golden-toy", seats=2)
+    table.begin()
+    with pytest.raises(PermissionError):
+        record_golden(tmp_path, "one", table)
+
+
+def test_another_end_is_found(tmp_path, over):
+    record_golden(tmp_path, "one", over)
+    view = tmp_path / "one.view.json"
+    recorded = json.loads(view.read_text())
+    recorded["view"]["seats"][0]["tokens"] += 1
+    view.write_text(json.dumps(recorded))
+    assert check_golden(tmp_path, "one", TOY) == "view.seats[0].tokens: recorded 3, now 2"
+
+
+def test_a_field_that_is_new_in_the_view_is_no_difference(tmp_path, over):
+    record_golden(tmp_path, "one", over)
+    view = tmp_path / "one.view.json"
+    recorded = json.loads(view.read_text())
+    del recorded["view"]["light"]
+    view.write_text(json.dumps(recorded))
+    assert check_golden(tmp_path, "one", TOY) == ""
+
+
+def test_other_rules_are_found(tmp_path, over, monkeypatch):
+    record_golden(tmp_path, "one", over)
+    monkeypatch.setattr("tests.support.toy.rules.HAND_SIZE", 2)
+    assert "check 8: the rules give other events" in check_golden(tmp_path, "one", TOY)
+
+
+def test_a_broken_file_is_found(tmp_path, over):
+    path = record_golden(tmp_path, "one", over)
+    whole = gzip.decompress(path.read_bytes())
+    path.write_bytes(gzip.compress(whole[:-5], mtime=0))
+    assert "cannot be read" in check_golden(tmp_path, "one", TOY)
+    path.write_bytes(gzip.compress(whole.replace(b"A", b"B", 1), mtime=0))
+    assert check_golden(tmp_path, "one", TOY) != ""
+    path.write_bytes(b"nonsense")
+    assert "cannot be read" in check_golden(tmp_path, "one", TOY)
