@@ -91,7 +91,8 @@ def _keepsake(path: Path | None) -> Keepsake | None:
 
 
 def _show(report: audit_pb2.AuditReport) -> None:
-    table = Table(title=f"Audit of {report.match_id} ({report.game}, {report.entries} entries)", title_justify="left")
+    what = f"{report.match_id} ({report.game}, {report.entries} entries)" if report.match_id else "a file"
+    table = Table(title=f"Audit of {what}", title_justify="left")
     table.add_column("", justify="right")
     table.add_column("Check")
     table.add_column("Result")

@@ -20,6 +20,9 @@ from grimoire.v1 import match_pb2, rules_pb2
 
 __all__ = ["replay"]
 
+_SILENT = frozenset({"prompt_opened", "prompt_closed"})
+"""The screen below says who is asked."""
+
 
 async def replay(match: str, *, at: int, viewer: str, as_json: bool, language: str, server: str) -> int:
     """Prints the frames of a match or file.
@@ -96,8 +99,12 @@ def _as_text(plugin: GamePlugin, frame: rules_pb2.ReplayFrame, language: str) ->
     names = {n: f"seat {n}" for n in range(plugin.game.max_seats)}
     for event in frame.events:
         cls = plugin.game.schema.events.get(event.type)
-        said = plugin.texts.say_event(cls.FromString(event.body), language, names) if cls else ""
-        yield f"  {said or event.type.replace('_', ' ')}"
+        if cls is not None:
+            said = plugin.texts.say_event(cls.FromString(event.body), language, names)
+        else:
+            said = "" if event.type in _SILENT else event.type.replace("_", " ")
+        if said:
+            yield f"  {said}"
     if frame.view:
         view = plugin.game.view_type.FromString(frame.view)
         yield from plugin.terminal.render(view, language, names, min(OUT.width, 100))
