@@ -1,11 +1,10 @@
 """Beacon, a toy game that has everything the engine's interface must carry (see README.md beside this file)."""
 
+from grimoire.plugins import GamePlugin
 from tests.support.toy.bot import ToyBot, ToyTerminal
 from tests.support.toy.positions import ToyPositions
 from tests.support.toy.rules import Toy
 from tests.support.toy.texts import ToyTexts
-
-from grimoire.plugins import GamePlugin
 
 __all__ = ["PLUGIN", "Toy"]
 

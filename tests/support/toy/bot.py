@@ -6,10 +6,10 @@ import random
 from collections.abc import Sequence
 
 from google.protobuf.message import Message
-from tests.support.toy import schema as pb
-from tests.support.toy.state import RUNES
 
 from grimoire.v1 import prompt_pb2
+from tests.support.toy import schema as pb
+from tests.support.toy.state import RUNES
 
 
 class ToyBot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from google.protobuf.message import Message
+
 from tests.support.toy import schema as pb
 from tests.support.toy.rules import DEFAULTS
 from tests.support.toy.state import HAND_SIZE, RUNES, TOKENS

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from google.protobuf.message import DecodeError, Message
-from tests.support.toy import schema as pb
-from tests.support.toy.state import HAND_SIZE, RUNES, Keeper, State, evolve, least_stake
 
 from grimoire.engine import (
     Actor,
@@ -27,6 +25,8 @@ from grimoire.engine import (
 )
 from grimoire.fairness import rules_digest
 from grimoire.v1 import match_pb2, prompt_pb2
+from tests.support.toy import schema as pb
+from tests.support.toy.state import HAND_SIZE, RUNES, Keeper, State, evolve, least_stake
 
 DEFAULTS = {"mode": "coop", "rounds": "2", "goal": "12", "choose_s": "30", "react_s": "10"}
 _RANGES = {"rounds": (1, 3), "goal": (1, 99), "choose_s": (5, 86400), "react_s": (5, 86400)}

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from google.protobuf.message import Message
 from msgspec.structs import replace
+
 from tests.support.toy import schema as pb
 
 RUNES = {

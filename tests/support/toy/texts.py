@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from google.protobuf.message import Message
-from tests.support.toy import schema as pb
-from tests.support.toy.rules import DEFAULTS, Toy
-from tests.support.toy.state import RUNES
 
 from grimoire.engine import MarkNote
 from grimoire.v1 import manifest_pb2
+from tests.support.toy import schema as pb
+from tests.support.toy.rules import DEFAULTS, Toy
+from tests.support.toy.state import RUNES
 
 
 class ToyTexts:

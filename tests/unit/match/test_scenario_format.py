@@ -112,6 +112,9 @@ FAULTS = {
     "prompts": (start("{prompts: [{seta: 0}]}"), 4, "no key 'seta'"),
     "unseen": (start("{unseen: {public: ash}}"), 4, "list of words"),
     "duplicate": (start("{duplicate: maybe}"), 4, "true or false"),
+    "log": (start("{log: [{version: 5}]}"), 4, "`viewer` is missing"),
+    "log version": (start("{log: [{version: 0, viewer: public}]}"), 4, "from 1 to 50000"),
+    "revealed": (start("{revealed: soon}"), 4, "true or false"),
     "audit": (start("{audit: {failed: [9]}}"), 4, "from 1 to 8"),
     "tamper event": (start("{audit: {tamper: {version: 1, event: nothing}}}"), 4, "is command, or one of"),
     "tamper version": (

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 from grimoire.engine import Schema, Viewer
 from grimoire.match.scenario.document import Items, Keys, ScenarioError
 from grimoire.match.scenario.reader import Reader, viewer_at
-from grimoire.match.scenario.spec import AuditExpect, Events, Expect, FeedExpect, LegalExpect, Tamper
+from grimoire.match.scenario.spec import AuditExpect, Events, Expect, FeedExpect, LegalExpect, LogExpect, Tamper
 
 __all__ = ["Expectations"]
 
@@ -31,6 +31,8 @@ _EXPECT_KEYS: Final = (
     "version",
     "time_ms",
     "unseen",
+    "revealed",
+    "log",
     "audit",
 )
 _REJECTED_KEYS: Final = ("code", "rule", "field", "message", "arguments", "version")
@@ -94,6 +96,8 @@ class Expectations:
             version=keys.get("version"),
             time_ms=keys.get("time_ms"),
             unseen=self._by_viewer(block, "unseen", _words),
+            revealed=block.flag("revealed") if "revealed" in keys else None,
+            log=self._log(block),
             audit=self._audit(block),
         )
 
@@ -194,6 +198,18 @@ class Expectations:
         keys = block.mapping("outcome")
         Reader(keys, "`outcome`", _OUTCOME_KEYS, paths=True)
         return keys
+
+    def _log(self, block: Reader) -> tuple[LogExpect, ...]:
+        items = block.items("log")
+        read = []
+        for item, line in zip(items, items.lines, strict=True):
+            if not isinstance(item, Keys):
+                raise ScenarioError(line, f"each of `log` has version, viewer and some of {', '.join(_FEED_KEYS)}")
+            entry = Reader(item, "each of `log`", ("version", "viewer", *_FEED_KEYS))
+            version = entry.number("version", 0, 1, 50_000)
+            viewer = viewer_at(entry.text("viewer"), line)
+            read.append(LogExpect(version, viewer, self._feed(item, "an entry of `log`")))
+        return tuple(read)
 
     def _audit(self, block: Reader) -> AuditExpect | None:
         written = block.keys.get("audit")

@@ -98,6 +98,7 @@ class Checker:
             self._facts,
             self._digests,
             self._unseen,
+            self._log,
             self._audit,
         )
 
@@ -178,6 +179,8 @@ class Checker:
         state = self._table.running
         if expect.status is not None:
             yield from compare(expect.status, state.phase.name.lower(), "status")
+        if expect.revealed is not None:
+            yield from compare(expect.revealed, state.revealed, "revealed")
         if expect.version is not None:
             yield from compare(expect.version, state.version, "version")
         if expect.time_ms is not None:
@@ -196,6 +199,17 @@ class Checker:
             for word in hidden:
                 if word in shown:
                     yield Difference(f"unseen.{viewer}", f"{word} was never shown", "it was")
+
+    def _log(self, expect: Expect) -> Iterator[Difference]:
+        """Earlier entries as a viewer receives them now: whole, once the match is revealed."""
+        entries, revealed = self._table.entries, self._table.running.revealed
+        for index, wanted in enumerate(expect.log):
+            if wanted.version > len(entries):
+                yield Difference(f"log[{index}]", f"an entry {wanted.version}", f"{len(entries)} entries")
+                continue
+            entry = entries[wanted.version - 1]
+            events = list(entry.events) if revealed else self._table.feed(wanted.viewer, entry)
+            yield from self._feed(wanted.feed, events, f"log[{index}].")
 
     def _audit(self, expect: Expect) -> Iterator[Difference]:
         if expect.audit is None:

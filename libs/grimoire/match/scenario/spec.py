@@ -19,6 +19,7 @@ __all__ = [
     "Expect",
     "FeedExpect",
     "LegalExpect",
+    "LogExpect",
     "Scenario",
     "Step",
     "Tamper",
@@ -70,6 +71,14 @@ class FeedExpect(msgspec.Struct, frozen=True):
     events_exactly: Events | None = None
     game_events_exactly: Events | None = None
     no_events: Events = ()
+
+
+class LogExpect(msgspec.Struct, frozen=True):
+    """What a viewer must find in an earlier entry when it asks for it now."""
+
+    version: int
+    viewer: Viewer
+    feed: FeedExpect
 
 
 class LegalExpect(msgspec.Struct, frozen=True):
@@ -134,6 +143,8 @@ class Expect(msgspec.Struct, frozen=True):
     version: Any = None
     time_ms: Any = None
     unseen: tuple[tuple[Viewer, tuple[str, ...]], ...] = ()
+    revealed: bool | None = None
+    log: tuple[LogExpect, ...] = ()
     audit: AuditExpect | None = None
 
 
