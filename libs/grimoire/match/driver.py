@@ -3,18 +3,61 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grimoire.engine import Outcome, Viewer
+from grimoire.fairness.commitments import NONCE_SIZE, SEED_SIZE
+from grimoire.fairness.secret import Secret
 from grimoire.match.entry import Entry
 from grimoire.match.frames import prompts_for
 from grimoire.match.state import OpenPrompt
 from grimoire.match.table import Table
 from grimoire.plugins import GamePlugin
 
-__all__ = ["BotPlayers"]
+__all__ = ["BotPlayers", "play_match"]
 
 _THINKING_MS: Final = (300, 9_000)
+
+
+def play_match(
+    plugin: GamePlugin,
+    levels: Sequence[str],
+    match_id: str,
+    seed: str = "0",
+    options: Mapping[str, str] | None = None,
+) -> Table:
+    """Plays a whole match between bots: creation, handshake, play, reveal.
+
+    Args:
+        plugin: the game.
+        levels: one bot for each seat.
+        match_id: of the match.
+        seed: of S, nonces and the bots' choices; the same seed plays the same match.
+        options: the game's, by name; the others take their defaults.
+
+    Returns:
+        The table it was played at, with its entries.
+
+    Raises:
+        RuntimeError: if the options are refused, or a bot sends what is refused.
+
+    >>> from grimoire.plugins import load_game
+    >>> play_match(load_game("two_towers"), ["heuristic", "random"], "doc").running.phase.name
+    'CLOSED'
+    """
+    chance = random.Random(f"{seed}/seeds")  # noqa: S311
+    table = Table(
+        plugin.game,
+        match_id=match_id,
+        seats=len(levels),
+        options=options,
+        seed=Secret(chance.randbytes(SEED_SIZE)),
+        nonces=[chance.randbytes(NONCE_SIZE) for _ in levels],
+    )
+    table.begin()
+    BotPlayers(table, plugin, tuple(levels), seed).finish()
+    return table
 
 
 class BotPlayers:
