@@ -248,6 +248,7 @@ class Feed:
             try:
                 stub = await self._upstreams.stub(self.game, self.match_id)
                 await self._follow(stub)
+                self._upstreams.forget(self.game, self.match_id)
             except grpc.aio.AioRpcError as error:
                 if error.code() is grpc.StatusCode.NOT_FOUND:
                     self._fail(Refused(RefusalKind.UNKNOWN, reject("unknown_match")))
