@@ -79,6 +79,11 @@ class ReplayService(replay_pb2_grpc.ReplayServiceServicer):
         """Frame streams and exports that run now."""
         return self._streams.inside
 
+    @property
+    def heavy(self) -> int:
+        """Imports, audits and timelines that run now."""
+        return self._heavy.inside
+
     async def GetMatch(self, request: replay_pb2.GetMatchRequest, context: Context) -> replay_pb2.GetMatchResponse:
         """The head, and whose eyes the caller may ask for now."""
         async with answered(context):

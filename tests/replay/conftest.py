@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import pytest
 
 from tests.replay.house import House, house
 from tests.support.toy.install import write_entry_point
+
+# gRPC's own handlers at a fork (on by default) disturb the child, and here servers are started as children.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 
 @pytest.fixture

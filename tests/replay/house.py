@@ -114,10 +114,17 @@ class House:
         self.channel: grpc.aio.Channel | None = None
 
     async def start(self, name: str, service: Serve) -> None:
-        """Starts a service, on the port it had before."""
+        """Starts a service, on any free port: one it had before may be taken by now."""
         running = self._services[name] = _Running(service)
-        address = await running.start(self.config)
+        address = await running.start(self.config.with_address(name, Address("127.0.0.1", 0)))
+        await self.moved(name, address)
+
+    async def moved(self, name: str, address: str) -> None:
+        """A service listens elsewhere."""
         self.config = self.config.with_address(name, Address.parse(address))
+        if name == "replay" and self.channel is not None:
+            await self.channel.close()
+            self.channel = None
 
     async def stop(self, name: str) -> None:
         await self._services.pop(name).stop()

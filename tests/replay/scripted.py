@@ -101,6 +101,9 @@ class Stage:
         self.caller = caller
         self.service = service
 
+    def caller_as(self, account: str) -> Caller:
+        return Caller(self.caller.stub, account)
+
 
 @asynccontextmanager
 async def stage(folder: Path, versions: int, limits: ReplayLimits | None = None) -> AsyncIterator[Stage]:

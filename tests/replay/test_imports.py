@@ -367,6 +367,7 @@ async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
 
     for task in waiting[:-1]:
         task.cancel()
+    await asyncio.wait(waiting[:-1])
     release.set()
     await asyncio.gather(first, waiting[-1])
 
@@ -388,24 +389,24 @@ async def test_many_bring_files_at_once(toy: None, tmp_path: Path) -> None:
             assert await running.caller("").export(answer.match_id) == file
 
 
-async def test_only_so_many_heavy_things_run_at_once(toy: None, tmp_path: Path) -> None:
-    async with house(tmp_path / "home", ReplayLimits(heavy=2, heavy_per_account=1)) as running:
+async def test_only_so_many_heavy_things_run_at_once(tmp_path: Path) -> None:
+    async with stage(tmp_path, 3, ReplayLimits(heavy=2, heavy_per_account=1)) as scripted:
         gate = asyncio.Event()
 
         async def held() -> AsyncIterator[replay_pb2.ImportRequest]:
             yield replay_pb2.ImportRequest(chunk=b"{")
             await gate.wait()
 
-        callers = [running.caller(name) for name in ("ada", "bo")]
-        calls = [c.stub.Import(held(), metadata=c.metadata) for c in callers]
+        calls = [c.stub.Import(held(), metadata=c.metadata) for c in map(scripted.caller_as, ("ada", "bo"))]
         async with asyncio.timeout(10):
-            while await _code_of_audit(running.caller("ada")) != "rate_limited":
-                await asyncio.sleep(0.01)
-            while await _code_of_audit(running.caller("carl")) != "overloaded":
-                await asyncio.sleep(0.01)
+            while scripted.service.heavy < 2:
+                await asyncio.sleep(0.005)
+
+        assert await _code_of_audit(scripted.caller_as("ada")) == "rate_limited"
+        assert await _code_of_audit(scripted.caller_as("carl")) == "overloaded"
         gate.set()
         await asyncio.gather(*calls)
-        assert await _code_of_audit(running.caller("carl")) == "unknown_match"
+        assert await _code_of_audit(scripted.caller_as("carl")) == "unknown_match"
 
 
 async def _code_of_audit(caller: Caller) -> str:
@@ -447,6 +448,7 @@ async def test_everything_is_there_after_a_restart(home: House) -> None:
     await home.stop(GAME)
     await home.start(GAME, home.service(GAME))
     await home.start("replay", replay_service())
+    caller = home.caller("ada")
 
     assert {m: await caller.frames(m, PUBLIC) for m in before} == before
     assert {m: await caller.export(m) for m in before} == files

@@ -70,7 +70,8 @@ async def test_a_game_it_has_never_heard_of_is_replayed_exported_and_audited(hom
 @asynccontextmanager
 async def _replay_process(home: House) -> AsyncIterator[None]:
     path = os.pathsep.join([*sys.path, str(ROOT)])
-    env = {**os.environ, **home.config.to_env(), "PYTHONPATH": path, PARENT_VARIABLE: str(os.getpid())}
+    config = home.config.with_address("replay", Address("127.0.0.1", 0))
+    env = {**os.environ, **config.to_env(), "PYTHONPATH": path, PARENT_VARIABLE: str(os.getpid())}
     log = Path(home.config.home) / "replay.log"
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
@@ -80,7 +81,7 @@ async def _replay_process(home: House) -> AsyncIterator[None]:
         assert process.stdout is not None
         told = await asyncio.wait_for(process.stdout.readline(), 30)
         assert told, log.read_text()
-        home.config = home.config.with_address("replay", Address.parse(json.loads(told)["address"]))
+        await home.moved("replay", json.loads(told)["address"])
         assert GAME in home.config.addresses
         yield
     finally:
