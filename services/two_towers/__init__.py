@@ -13,4 +13,5 @@ PLUGIN = GamePlugin(
     texts=TwoTowersTexts(),
     terminal=TwoTowersTerminal(),
     positions=TwoTowersPositions(),
+    screen="two_towers.screen:TwoTowersBoard",
 )

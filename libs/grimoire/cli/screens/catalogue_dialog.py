@@ -1,0 +1,98 @@
+"""Everything a game is made of, e.g. all cards, with a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from grimoire.cli.screens.dialogs import Box
+from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.words import Words
+from grimoire.v1 import manifest_pb2
+
+__all__ = ["CatalogueDialog", "entries"]
+
+
+class CatalogueDialog(Box[None]):
+    """A list of all things of all catalogues; every word of the filter must occur in a thing's text.
+
+    Args:
+        words: of the interface.
+        wording: of the game.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "into_list", show=False),
+        Binding("ctrl+n", "next_catalogue", show=False),
+    ]
+
+    def __init__(self, words: Words, wording: Wording) -> None:
+        super().__init__(words, "")
+        self._wording = wording
+        self._catalogues = list(wording.manifest.catalogues)
+        self._at = 0
+
+    def body(self) -> Iterable[Widget]:
+        """Filter, list, and how many there are."""
+        yield Input(placeholder=self.words("filter.hint"), id="filter")
+        yield OptionList(id="things")
+        yield Static(id="count", classes="muted")
+
+    def on_mount(self) -> None:
+        """Shows everything; the filter takes the keys."""
+        self.query_one("#filter").focus()
+        self._fill("")
+
+    @on(Input.Changed, "#filter")
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def action_into_list(self) -> None:
+        """From the filter into the list."""
+        self.query_one("#things").focus()
+
+    def action_next_catalogue(self) -> None:
+        """The next catalogue."""
+        self._at = (self._at + 1) % max(1, len(self._catalogues))
+        self._fill(self.query_one("#filter", Input).value)
+
+    def _fill(self, text: str) -> None:
+        things = self.query_one("#things", OptionList).clear_options()
+        if not self._catalogues:
+            return
+        catalogue = self._catalogues[self._at]
+        found = entries(catalogue, self._wording, text)
+        things.add_options([Option(entry) for entry in found])
+        self.query_one(".box").border_title = Content(catalogue.label or catalogue.name)
+        key = "catalogue.count" if len(self._catalogues) == 1 else "catalogue.count.more"
+        count = self.words(key, found=len(found), all=len(catalogue.items))
+        self.query_one("#count", Static).update(Content(count))
+
+
+def entries(catalogue: manifest_pb2.Catalogue, wording: Wording, text: str) -> list[Content]:
+    """The things whose name, facts or text hold every word of the filter, each as name, facts, text."""
+    wanted = text.casefold().split()
+    found = []
+    for item in catalogue.items:
+        facts = " · ".join(_fact(fact, wording) for fact in item.facts)
+        said = f"{item.name} {facts} {item.text} {item.short_text}".casefold()
+        if all(word in said for word in wanted):
+            lines = [Content.assemble((item.name, "bold"), "  ", (facts, "$muted"))]
+            lines += [Content(f"  {item.text}")] if item.text else []
+            found.append(Content("\n").join(lines))
+    return found
+
+
+def _fact(fact: manifest_pb2.Fact, wording: Wording) -> str:
+    if fact.value in ("true", "false"):
+        sign = "✓" if fact.value == "true" else "–"
+        return f"{wording.term(fact.name)} {sign}"
+    return f"{wording.term(fact.name)} {wording.term(fact.value)}"

@@ -1,0 +1,300 @@
+"""One match in lines: what happens is said, and what may be done is listed with numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from grimoire.cli.screens.catalogue_dialog import entries
+from grimoire.cli.screens.composer import Offer, command_bytes
+from grimoire.cli.screens.handshake_pane import handshake_lines
+from grimoire.cli.screens.help_text import info_lines
+from grimoire.cli.screens.model import MatchModel, Stage
+from grimoire.cli.screens.slots import Answer, SlotKind, fault, kind_of, parse, things
+from grimoire.cli.screens.typed import meant
+from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.words import LANGUAGES, next_language
+from grimoire.client import ClientError, Rejected, UnavailableError, Update
+from grimoire.v1 import prompt_pb2
+
+__all__ = ["PlainMatch"]
+
+_TICK_S: Final = 1.0
+_ANY_TIME: Final = frozenset({"help", "?", "view", "log", "info", "cards", "rules", "language", "resign", "quit", "q"})
+
+
+class PlainMatch:
+    """Plays or watches one match.
+
+    Lines that answer a prompt wait until there is one, so that a file or a pipe may hold a whole match's answers.
+
+    Args:
+        model: the match.
+        say: prints a line.
+        command: what brings one back to this match.
+        width: of the lines, asked for each time.
+    """
+
+    def __init__(self, model: MatchModel, say: Callable[[str], None], command: str, width: Callable[[], int]) -> None:
+        self._model = model
+        self._say = say
+        self._command = command
+        self._width = width
+        self._said = 0
+        self._steps = 0
+        self._asked: int | None = None
+        self._open: tuple[Offer, dict[str, Answer]] | None = None
+        self._low_said = False
+        self._disconnected = False
+        self._left = False
+        self._failed = False
+
+    async def run(
+        self, lines: deque[str | None], arrived: asyncio.Event, early: Callable[[], Sequence[Update]]
+    ) -> bool:
+        """Until the match is over, or the person leaves.
+
+        Args:
+            lines: what was typed, oldest first; None: the end of input.
+            arrived: set when there is more.
+            early: updates that came before.
+
+        Returns:
+            Whether the person left.
+        """
+        following = asyncio.create_task(self._follow(early, arrived))
+        try:
+            while not (self._left or self._failed or (self._model.ending is not None and following.done())):
+                arrived.clear()
+                await self._work(lines)
+                if self._left or following.done():
+                    continue
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(arrived.wait(), _TICK_S)
+                self._tick()
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+        return self._left or self._failed
+
+    async def _follow(self, early: Callable[[], Sequence[Update]], arrived: asyncio.Event) -> None:
+        try:
+            async for update in self._model.feed.updates():
+                for before in early():
+                    self._model.take(before)
+                self._model.take(update)
+                self._tell()
+                arrived.set()
+        except Rejected as rejected:
+            self._refuse(rejected)
+            self._failed = True
+        except ClientError as error:
+            self._say(str(error))
+            self._failed = True
+        arrived.set()
+
+    # ---- saying ----------------------------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        """What is new: steps of the handshake, sentences, and what one is asked."""
+        model = self._model
+        if model.stage is Stage.HANDSHAKE:
+            done = [step for step in model.handshake() if step.done]
+            for step in handshake_lines(done[self._steps :]):
+                self._say(step.plain)
+            self._steps = max(self._steps, len(done))
+            self._said = len(model.chronicle)
+            return
+        for line in model.lines(self._said):
+            self._say(line.text)
+        self._said = len(model.chronicle)
+        asked = model.asked.prompt_id if model.asked is not None else None
+        if asked != self._asked:
+            self._asked, self._open, self._low_said = asked, None, False
+            if asked is not None:
+                self._ask()
+        if model.ending is not None:
+            self._show_view()
+            self._say(f"{model.words(f'ending.{model.ending.value}')}. {model.result()}")
+
+    def _ask(self) -> None:
+        model = self._model
+        self._say("")
+        self._show_view()
+        self._say(model.turn())
+        clock = model.clock()
+        if clock is not None:
+            self._say(model.words("plain.clock", time=clock.text))
+        self._say(model.words("plain.may"))
+        for number, offer in enumerate(model.draft.offers, 1):
+            self._say(f"{number:>3}  {model.wording.entry(offer.entry)}")
+        self._say(model.words("plain.answer"))
+
+    def _show_view(self) -> None:
+        model = self._model
+        view = model.view()
+        if view is not None:
+            for line in model.plugin.terminal.render(view, model.wording.language, model.names, self._width()):
+                self._say(line.rstrip())
+
+    def _tick(self) -> None:
+        """Low time and a lost connection are said once."""
+        model = self._model
+        clock = model.clock() if model.asked is not None else None
+        if clock is not None and clock.low and not self._low_said:
+            self._low_said = True
+            self._say(model.words("plain.clock.low", time=clock.text))
+        lost = not model.feed.connected and not model.feed.finished
+        if lost and not self._disconnected:
+            self._say(model.words("connection.lost"))
+        self._disconnected = lost
+
+    def _refuse(self, rejected: Rejected) -> None:
+        rule = f" ({rejected.rule})" if rejected.rule else ""
+        self._say(self._model.wording.rejection(rejected) + rule)
+
+    # ---- reading ---------------------------------------------------------------------------------------------------
+
+    async def _work(self, lines: deque[str | None]) -> None:
+        """Takes the lines that can be taken now."""
+        while lines and not self._left and self._model.ending is None:
+            line = lines[0]
+            if line is None:
+                if self._model.watching:
+                    return  # nothing is asked of a watcher; the match is shown to its end
+                self._say(self._model.words("plain.bye", command=self._command))
+                self._left = True
+                return
+            word = line.strip().split(" ")[0].casefold() if line.strip() else ""
+            if self._open is None and word in _ANY_TIME:
+                lines.popleft()
+                await self._at_any_time(word, line.strip()[len(word) :].strip())
+            elif self._model.stage is Stage.ASKED:
+                lines.popleft()
+                await self._answer(line.strip())
+            elif not word:
+                lines.popleft()
+            else:
+                return
+
+    async def _at_any_time(self, word: str, rest: str) -> None:
+        model = self._model
+        match word:
+            case "view":
+                self._show_view()
+            case "log":
+                for line in model.lines():
+                    self._say(line.text)
+            case "info":
+                for fact in info_lines(model, self._command):
+                    self._say(fact.plain)
+            case "cards":
+                for catalogue in model.wording.manifest.catalogues[:1]:
+                    for entry in entries(catalogue, model.wording, rest):
+                        self._say(entry.plain)
+            case "rules":
+                self._rules(rest)
+            case "language":
+                model.speak(next_language(model.language))
+                if model.asked is not None:
+                    self._ask()
+            case "resign":
+                await self._resign(rest)
+            case "quit" | "q":
+                self._left = True
+                self._say(model.words("match.leave.hint", command=self._command))
+            case _:
+                self._say(model.words("plain.help"))
+
+    def _rules(self, rest: str) -> None:
+        wanted = rest.casefold().split()
+        for clause in self._model.wording.manifest.clauses:
+            text = f"{clause.rule} {clause.title}: {clause.text}"
+            if all(word in text.casefold() for word in wanted):
+                self._say(text)
+
+    async def _resign(self, rest: str) -> None:
+        if self._model.watching:
+            return
+        if rest.casefold() != "yes":
+            self._say(self._model.words("plain.resign"))
+            return
+        await self._submit("resign", b"", None)
+
+    async def _answer(self, text: str) -> None:
+        """A number or words for a command; or the answer to the question that is open."""
+        model = self._model
+        if self._open is not None:
+            await self._fill(text)
+            return
+        if not text:
+            return
+        wordings = [model.wording, *(Wording(model.plugin, language) for language in LANGUAGES)]
+        found = meant(text, model.draft.offers, wordings)
+        if len(found) != 1:
+            labels = ", ".join(model.wording.entry(offer.entry) for offer in found)
+            key, said = ("plain.ambiguous", {"labels": labels}) if found else ("plain.no", {"text": text})
+            self._say(model.words(key, **said))
+            return
+        self._open = (found[0], {})
+        await self._next_slot()
+
+    async def _next_slot(self) -> None:
+        if self._open is None:
+            return
+        offer, answers = self._open
+        slot = next((slot for slot in offer.entry.slots if slot.field not in answers), None)
+        if slot is not None:
+            self._ask_slot(slot)
+            return
+        self._open = None
+        payload = command_bytes(offer, answers, self._model.plugin.game.schema)
+        await self._submit(offer.type, payload, offer.prompt_id)
+
+    def _ask_slot(self, slot: prompt_pb2.Slot) -> None:
+        wording = self._model.wording
+        self._say(self._model.words("plain.slot", label=wording.slot(slot)))
+        for number, ref in enumerate(things(slot), 1):
+            choices = ""
+            if kind_of(slot) is SlotKind.ASSIGN:
+                row = slot.assign.refs[number - 1]
+                choices = ": " + ", ".join(f"{n} {wording.thing(c)}" for n, c in enumerate(row.choices, 1))
+            self._say(f"{number:>3}  {wording.thing(ref)}{choices}")
+        if kind_of(slot) is SlotKind.NUMBER:
+            self._say(self._model.words("slot.fault.number", min=slot.number.min, max=slot.number.max))
+
+    async def _fill(self, text: str) -> None:
+        if self._open is None:
+            return
+        offer, answers = self._open
+        slot = next(slot for slot in offer.entry.slots if slot.field not in answers)
+        names = [*self._model.wording.names(slot.name.catalogue)] if kind_of(slot) is SlotKind.NAME else []
+        answer = parse(slot, text, names)
+        wrong = fault(slot, answer, names)
+        if wrong is not None or answer is None:
+            self._open = None
+            self._say(self._model.words(wrong.key, **wrong.arguments) if wrong else "")
+            self._ask()
+            return
+        answers[slot.field] = answer
+        await self._next_slot()
+
+    async def _submit(self, command: str, payload: bytes, prompt_id: int | None) -> None:
+        """Until there is an answer; the id makes it safe to send the same command again and again."""
+        command_id = secrets.token_bytes(16)
+        while True:
+            try:
+                await self._model.feed.submit(command, payload, prompt_id, command_id=command_id)
+            except Rejected as rejected:
+                self._refuse(rejected)
+            except UnavailableError as error:
+                self._say(str(error))
+                continue
+            except ClientError as error:
+                self._say(str(error))
+                self._failed = True
+            return

@@ -1,0 +1,68 @@
+"""The end of a match: who won, why, and the seed that anyone can check it with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from grimoire.cli.screens.model import Ending, MatchModel
+
+__all__ = ["ResultPane"]
+
+_SIGNS: Final = {
+    Ending.WON: ("★ ★ ★", "$success"),
+    Ending.LOST: ("☾ ☾ ☾", "$error"),
+    Ending.DRAWN: ("◇ ◇ ◇", "$accent"),
+    Ending.SHARED: ("★ ★ ★", "$success"),
+    Ending.DECIDED: ("★ ★ ★", "$primary"),
+    Ending.VOID: ("– – –", "$muted"),
+}
+
+
+class ResultPane(Vertical):
+    """Lies over the hand, which nobody needs any more; the board stays in sight. Hidden until the end."""
+
+    def compose(self) -> ComposeResult:
+        """Title, reason, seed, buttons."""
+        yield Static(id="result")
+        with Horizontal(id="result-keys"):
+            yield Button(id="rematch", action="screen.rematch", variant="primary", compact=True, classes="key main")
+            yield Button(id="audit", action="screen.audit", compact=True, classes="key")
+            yield Button(id="lobby", action="screen.lobby", compact=True, classes="key")
+            yield Button(id="look", action="screen.look", compact=True, classes="key")
+            yield Button(id="quit", action="screen.quit", compact=True, classes="key")
+
+    def tell(self, model: MatchModel, note: str, *, rematch: bool, lobby: bool) -> None:
+        """Shows the end.
+
+        Args:
+            model: a match that is over.
+            note: e.g. that the other side offers a rematch.
+            rematch: it can be asked for.
+            lobby: one can go back there.
+        """
+        ending = model.ending
+        if ending is None:
+            return
+        words = model.words
+        sign, colour = _SIGNS[ending]
+        lines = [
+            Content.styled(f"{sign}  {words(f'ending.{ending.value}').upper()}  {sign}", f"bold {colour}"),
+            Content(model.result()),
+        ]
+        if model.deal_digest:
+            lines.append(Content.assemble((f"{words('result.digest')} ", "$muted"), (model.deal_digest, "$accent")))
+        if model.seed:
+            lines.append(Content.assemble((f"{words('result.seed')} ", "$muted"), (model.seed, "$accent")))
+        if note:
+            lines.append(Content.styled(note, "bold $accent"))
+        self.query_one("#result", Static).update(Content("\n").join(lines))
+        for name, key in (("rematch", "m"), ("audit", "a"), ("lobby", "b"), ("look", "esc"), ("quit", "q")):
+            button = self.query_one(f"#{name}", Button)
+            button.label = Content.assemble((f"{key} ", "bold"), Content(words(f"result.{name}")))
+        self.query_one("#rematch").display = rematch
+        self.query_one("#lobby").display = lobby

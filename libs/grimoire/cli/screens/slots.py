@@ -1,0 +1,268 @@
+"""Open fields of a legal command: the nine kinds, what answers them, and how an answer becomes part of the command.
+
+An answer fills the command's field of the slot's name: a plain field for one thing, a number or a name; a repeated
+field for several things or an order. Where each thing has something of its own (amounts, assign) the field is a
+repeated message whose first field is the thing and whose second is what it gets. A thing is named by what stands behind
+the kind in its ref: `slot:2` is 2, `card:ruby` is ruby.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from grimoire.v1 import prompt_pb2
+
+__all__ = ["Answer", "Fault", "SlotKind", "fault", "fill", "kind_of", "parse", "start", "things"]
+
+Answer = str | int | tuple[str, ...] | Mapping[str, int] | Mapping[str, str]
+"""One thing or name; a number; several things; an amount or a choice for each thing."""
+
+
+class SlotKind(enum.StrEnum):
+    """The nine kinds of `prompt.proto`."""
+
+    ONE = "one"
+    SOME = "some"
+    NUMBER = "number"
+    AMOUNTS = "amounts"
+    ASSIGN = "assign"
+    ORDER = "order"
+    OPTION = "option"
+    NAME = "name"
+    PAYMENT = "payment"
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why an answer does not fit: a key of the interface's words, and its arguments."""
+
+    key: str
+    arguments: dict[str, int | str] = {}
+
+
+def kind_of(slot: prompt_pb2.Slot) -> SlotKind:
+    """What kind of answer it takes."""
+    return SlotKind(slot.WhichOneof("kind") or "")
+
+
+def things(slot: prompt_pb2.Slot) -> tuple[str, ...]:
+    """The refs or options it offers, in order; none for numbers and names."""
+    match kind_of(slot):
+        case SlotKind.ONE:
+            return tuple(slot.one.candidates)
+        case SlotKind.SOME:
+            return tuple(slot.some.candidates)
+        case SlotKind.AMOUNTS:
+            return tuple(each.ref for each in slot.amounts.refs)
+        case SlotKind.ASSIGN:
+            return tuple(each.ref for each in slot.assign.refs)
+        case SlotKind.ORDER:
+            return tuple(slot.order.refs)
+        case SlotKind.OPTION:
+            return tuple(slot.option.options)
+        case SlotKind.PAYMENT:
+            return tuple(slot.payment.sources)
+        case _:
+            return ()
+
+
+def start(slot: prompt_pb2.Slot) -> Answer | None:
+    """The answer to begin with, where there is a natural one."""
+    match kind_of(slot):
+        case SlotKind.NUMBER:
+            return slot.number.min
+        case SlotKind.AMOUNTS:
+            return {each.ref: each.min for each in slot.amounts.refs}
+        case SlotKind.ASSIGN:
+            return {each.ref: each.choices[0] for each in slot.assign.refs if each.choices}
+        case SlotKind.ORDER:
+            return tuple(slot.order.refs)
+        case SlotKind.PAYMENT:
+            return tuple(slot.payment.automatic)
+        case SlotKind.SOME:
+            return ()
+        case _:
+            return None
+
+
+# ---- judging ---------------------------------------------------------------------------------------------------------
+
+
+def fault(slot: prompt_pb2.Slot, answer: Answer | None, names: Sequence[str] = ()) -> Fault | None:
+    """Why this is no answer; None: it is one.
+
+    Args:
+        slot: what is asked.
+        answer: None: nothing yet.
+        names: ids of the slot's catalogue, for a `name`.
+
+    >>> slot = prompt_pb2.Slot(field="stake", number=prompt_pb2.NumberRange(min=1, max=3))
+    >>> fault(slot, 4)
+    Fault(key='slot.fault.number', arguments={'min': 1, 'max': 3})
+    """
+    if answer is None:
+        return Fault("slot.fault.none")
+    return _FAULTS[kind_of(slot)](slot, answer, names)
+
+
+def _among(allowed: Iterable[str], answer: Answer) -> Fault | None:
+    return None if isinstance(answer, str) and answer in allowed else Fault("slot.fault.none")
+
+
+def _some(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
+    wanted = slot.some
+    fits = isinstance(answer, tuple) and len({*answer}) == len(answer) and {*wanted.candidates}.issuperset(answer)
+    if fits and isinstance(answer, tuple) and wanted.min <= len(answer) <= wanted.max:
+        return None
+    return Fault("slot.fault.some", {"min": wanted.min, "max": wanted.max})
+
+
+def _number(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
+    low, high = slot.number.min, slot.number.max
+    return None if isinstance(answer, int) and low <= answer <= high else Fault("slot.fault.number", _range(low, high))
+
+
+def _amounts(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
+    if not isinstance(answer, Mapping):
+        return Fault("slot.fault.none")
+    for each in slot.amounts.refs:
+        n = answer.get(each.ref)
+        if not isinstance(n, int) or not each.min <= n <= each.max:
+            return Fault("slot.fault.number", _range(each.min, each.max))
+    total = sum(n for n in answer.values() if isinstance(n, int))
+    if not slot.amounts.min_sum <= total <= slot.amounts.max_sum:
+        return Fault("slot.fault.sum", {**_range(slot.amounts.min_sum, slot.amounts.max_sum), "sum": total})
+    return None
+
+
+def _assign(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
+    if isinstance(answer, Mapping) and all(answer.get(each.ref) in each.choices for each in slot.assign.refs):
+        return None
+    return Fault("slot.fault.none")
+
+
+def _order(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
+    fits = isinstance(answer, tuple) and sorted(answer) == sorted(slot.order.refs)
+    return None if fits else Fault("slot.fault.order")
+
+
+def _payment(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
+    known = {*slot.payment.sources, *slot.payment.automatic}
+    fits = isinstance(answer, tuple) and len({*answer}) == len(answer) and known.issuperset(answer)
+    return None if fits else Fault("slot.fault.none")
+
+
+def _range(low: int, high: int) -> dict[str, int | str]:
+    return {"min": low, "max": high}
+
+
+_FAULTS: Final[dict[SlotKind, Callable[[prompt_pb2.Slot, Answer, Sequence[str]], Fault | None]]] = {
+    SlotKind.ONE: lambda slot, answer, _: _among(slot.one.candidates, answer),
+    SlotKind.OPTION: lambda slot, answer, _: _among(slot.option.options, answer),
+    SlotKind.NAME: lambda _slot, answer, names: _among(names, answer),
+    SlotKind.SOME: _some,
+    SlotKind.NUMBER: _number,
+    SlotKind.AMOUNTS: _amounts,
+    SlotKind.ASSIGN: _assign,
+    SlotKind.ORDER: _order,
+    SlotKind.PAYMENT: _payment,
+}
+
+
+# ---- into the command ------------------------------------------------------------------------------------------------
+
+
+def fill(message: Message, slot: prompt_pb2.Slot, answer: Answer) -> None:
+    """Writes an answer that fits into the command's field.
+
+    Raises:
+        KeyError: if the command has no such field.
+        ValueError, TypeError: if the field cannot take it.
+    """
+    field = message.DESCRIPTOR.fields_by_name[slot.field]
+    target: Any = getattr(message, field.name)
+    if isinstance(answer, Mapping):
+        if field.message_type is None or len(field.message_type.fields) < 2:
+            raise TypeError(f"{field.full_name} holds no pairs")
+        thing, value = field.message_type.fields[:2]
+        del target[:]
+        for ref, gets in answer.items():
+            pair = target.add()
+            setattr(pair, thing.name, _value(thing, ref))
+            setattr(pair, value.name, _value(value, gets))
+    elif isinstance(answer, tuple):
+        del target[:]
+        target.extend(_value(field, ref) for ref in answer)
+    else:
+        setattr(message, field.name, _value(field, answer))
+
+
+def _value(field: Any, answer: str | int) -> str | int | bool:
+    if isinstance(answer, int):
+        return answer
+    name = answer.partition(":")[2] or answer
+    if field.type == FieldDescriptor.TYPE_STRING:
+        return name
+    if field.type == FieldDescriptor.TYPE_BOOL:
+        return name == "true"
+    if field.enum_type is not None:
+        return int(field.enum_type.values_by_name[name].number)
+    return int(name)
+
+
+# ---- from a line of text ---------------------------------------------------------------------------------------------
+
+
+def parse(slot: prompt_pb2.Slot, line: str, names: Sequence[str] = ()) -> Answer | None:
+    """Reads an answer from a line: numbers count the offered things from 1.
+
+    `2` is one thing; `1 3` several, an order, or sources; `2 0 1` an amount for each thing in turn, or each thing's
+    choice. A name is its id or how it begins.
+
+    Returns:
+        None if it cannot be read; whether it fits is for `fault` to say.
+    """
+    words = line.replace(",", " ").split()
+    offered = things(slot)
+    kind = kind_of(slot)
+    try:
+        if kind is SlotKind.NUMBER:
+            return int(line)
+        if kind is SlotKind.NAME:
+            return _by_beginning(line.strip(), names)
+        if kind in (SlotKind.ONE, SlotKind.OPTION):
+            return _nth(offered, line.strip())
+        if kind is SlotKind.AMOUNTS:
+            return dict(zip(offered, map(int, words), strict=True))
+        if kind is SlotKind.ASSIGN:
+            rows = zip(slot.assign.refs, words, strict=True)
+            return {each.ref: _nth(tuple(each.choices), word) for each, word in rows}
+        if kind is SlotKind.PAYMENT and not words:
+            return tuple(slot.payment.automatic)
+        return tuple(_nth(offered, word) for word in words)
+    except ValueError:
+        return None
+
+
+def _nth(offered: Sequence[str], word: str) -> str:
+    if word in offered:
+        return word
+    number = int(word)
+    if not 1 <= number <= len(offered):
+        raise ValueError(word)
+    return offered[number - 1]
+
+
+def _by_beginning(text: str, names: Sequence[str]) -> str:
+    wanted = text.casefold().replace(" ", "_")
+    if wanted in names:
+        return wanted
+    found = [name for name in names if wanted and name.startswith(wanted)]
+    if len(found) != 1:
+        raise ValueError(text)
+    return found[0]
