@@ -21,7 +21,7 @@ from tests.battery.playing import decide, every_command, joint_of, made_up, rand
 every = pytest.mark.parametrize("contender", CONTENDERS, ids=str)
 some = pytest.mark.parametrize("contender", SOME, ids=str)
 seeds = st.integers(0, 2**32)
-few = settings(max_examples=8, deadline=None)
+few = settings(max_examples=15, deadline=None)
 
 
 def test_every_installed_game_is_under_test():
@@ -98,7 +98,7 @@ def test_a_seat_may_resign_at_any_time(contender, seed):
 
 
 @every
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=seeds)
 def test_the_state_is_the_fold_of_the_events(contender, seed):
     start = started(contender, seed)
@@ -143,7 +143,7 @@ def test_judging_leaves_the_state_as_it_was(contender, seed):
 
 
 @every
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=seeds)
 def test_every_random_match_ends_within_the_games_bound(contender, seed):
     game, turns, last = contender.plugin.game, 0, None
@@ -158,7 +158,7 @@ def test_every_random_match_ends_within_the_games_bound(contender, seed):
 
 
 @every
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=seeds)
 def test_prompts_are_open_exactly_while_the_match_runs(contender, seed):
     game = contender.plugin.game

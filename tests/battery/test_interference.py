@@ -90,7 +90,7 @@ def check(contender: Contender, seed: int, every: int) -> int:
 
 
 @pytest.mark.parametrize("contender", CONTENDERS, ids=str)
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=seeds)
 def test_what_a_seat_may_not_know_changes_nothing_it_sees(contender, seed):
     assert check(contender, seed, every=4)
