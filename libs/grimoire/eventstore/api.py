@@ -45,6 +45,8 @@ class NewEntry(msgspec.Struct, frozen=True):
         next_deadline_ms: UTC milliseconds of the match's next timer, or None.
         rules_version: of the match; kept from its first entry.
         epoch: the writer's epoch of the match's partition; 0: no owner is checked, the version alone fences.
+        dues: what has to be told elsewhere because of this entry, as bits of the caller's own meaning; kept with the
+            match, in the same transaction, until `discharge` says that it is done.
     """
 
     match_id: str
@@ -61,6 +63,7 @@ class NewEntry(msgspec.Struct, frozen=True):
     next_deadline_ms: int | None
     rules_version: int
     epoch: int
+    dues: int = 0
 
     def __repr__(self) -> str:
         return _shy(self)
@@ -301,6 +304,14 @@ class EventStore(Protocol):
 
     async def deadlines(self, game: str, partitions: Collection[int], before_ms: int | None = None) -> list[Deadline]:
         """The timers that wait on these partitions (only those due before `before_ms`, if given), soonest first."""
+        ...
+
+    async def dues(self, game: str, partitions: Collection[int]) -> dict[str, int]:
+        """What still has to be told elsewhere about matches on these partitions: by match id, as bits (`NewEntry`)."""
+        ...
+
+    async def discharge(self, done: Mapping[str, int]) -> None:
+        """Strikes off what has been told: by match id, the bits that are done. Doing it twice does no harm."""
         ...
 
     async def tail(self, game: str, cursor: str | None = None, limit: int = 1000) -> TailPage:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -34,6 +36,11 @@ class Run(msgspec.Struct, frozen=True):
     def last(self) -> NewEntry:
         """The entry that becomes the head."""
         return self.entries[-1]
+
+    @property
+    def dues(self) -> int:
+        """What all its entries add to the match's dues."""
+        return functools.reduce(operator.or_, (entry.dues for entry in self.entries))
 
     @property
     def epoch(self) -> int:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 import asyncpg
@@ -65,7 +65,18 @@ _SESSION = {
 _TRANSIENT_CLASSES = frozenset({"08", "53", "57", "58", "40"})
 _TRANSIENT_STATES = frozenset({"55P03", "25P03", "25006"})
 
+_APPEND_ARGUMENTS = 25
 _APPEND = f"SELECT eventstore_append({', '.join(f'${number}' for number in range(1, 26))})"
+_APPEND_DUES = f"SELECT eventstore_append_dues({', '.join(f'${number}' for number in range(1, 30))})"
+_DISCHARGE = """
+WITH done AS (SELECT * FROM unnest($1::integer[], $2::text[], $3::integer[]) AS one (partition, match, bits)),
+left_over AS (
+    UPDATE dues SET bits = dues.bits & ~done.bits FROM done
+    WHERE dues.partition = done.partition AND dues.match_id = done.match AND dues.bits & ~done.bits <> 0
+)
+DELETE FROM dues USING done
+WHERE dues.partition = done.partition AND dues.match_id = done.match AND dues.bits & ~done.bits = 0
+"""
 _LOCK = "SELECT eventstore_lock(array_fill($1::text, ARRAY[cardinality($2::integer[])]), $2::integer[])"
 _STANDINGS = """
 SELECT partition, instance, epoch, heartbeat_ms FROM partition_owner WHERE game = $1 AND partition = ANY($2::integer[])
@@ -221,6 +232,17 @@ class PostgresStore(EventStore):
         query = _Query(statements.deadlines(game, partitions, before_ms))
         return [Deadline(*row) for row in await self._fetch(query, {})]
 
+    async def dues(self, game: str, partitions: Collection[int]) -> dict[str, int]:
+        rows = await self._fetch(_Query(statements.dues_of(game, partitions)), {})
+        return {row[0]: row[1] for row in rows}
+
+    async def discharge(self, done: Mapping[str, int]) -> None:
+        if not done:
+            return
+        rows = sorted((partition_of(match_id), match_id, bits) for match_id, bits in done.items())
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        await self._transaction(lambda connection: connection.execute(_DISCHARGE, *columns))
+
     async def tail(self, game: str, cursor: str | None = None, limit: int = 1000) -> TailPage:
         after = _place(cursor)
         return await self._run(lambda connection: _tail(connection, game, after, limit))
@@ -372,6 +394,7 @@ def _arguments(runs: Sequence[Run]) -> list[list[Any]]:
     lasts = [run.last for run in runs]
     entries = [(run.partition, entry) for run in runs for entry in run.entries]
     secrets = [(partition, entry) for partition, entry in entries if entry.parts]
+    due = [run for run in runs if run.dues]
     return [
         [run.partition for run in runs],
         [run.match_id for run in runs],
@@ -398,13 +421,15 @@ def _arguments(runs: Sequence[Run]) -> list[list[Any]]:
         [entry.match_id for _, entry in secrets],
         [entry.version for _, entry in secrets],
         [entry.parts for _, entry in secrets],
+        *([[run.partition for run in due], [run.match_id for run in due], [run.game for run in due]] if due else ()),
+        *([[run.dues for run in due]] if due else ()),
     ]
 
 
 async def _append(connection: asyncpg.Connection, arguments: list[list[Any]]) -> bool:
     """Writes a group; False if a fence or a unique key did not let it pass."""
     try:
-        await connection.execute(_APPEND, *arguments)
+        await connection.execute(_APPEND if len(arguments) == _APPEND_ARGUMENTS else _APPEND_DUES, *arguments)
     except asyncpg.UniqueViolationError:
         return False
     except asyncpg.PostgresError as error:

@@ -10,7 +10,7 @@ import functools
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -62,6 +62,12 @@ INSERT INTO entries (partition, match_id, version, command_id, server_time_ms, h
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _HIDDEN = "INSERT INTO hidden (partition, match_id, version, parts) VALUES (?, ?, ?, ?)"
+_DUE = """
+INSERT INTO dues (partition, match_id, game, bits) VALUES (?, ?, ?, ?)
+ON CONFLICT (partition, match_id) DO UPDATE SET bits = bits | excluded.bits
+"""
+_DONE = "UPDATE dues SET bits = bits & ~? WHERE partition = ? AND match_id = ?"
+_ALL_DONE = "DELETE FROM dues WHERE partition = ? AND match_id = ? AND bits = 0"
 _STANDINGS = "SELECT partition, instance, epoch, heartbeat_ms FROM partition_owner WHERE game = ?"
 _TAKE = """
 INSERT INTO partition_owner (game, partition, instance, address, epoch, heartbeat_ms) VALUES (?, ?, ?, ?, ?, ?)
@@ -166,6 +172,14 @@ class SqliteStore(EventStore):
     async def deadlines(self, game: str, partitions: Collection[int], before_ms: int | None = None) -> list[Deadline]:
         rows = await self._select(statements.deadlines(game, partitions, before_ms), {})
         return [Deadline(*row) for row in rows]
+
+    async def dues(self, game: str, partitions: Collection[int]) -> dict[str, int]:
+        rows = await self._select(statements.dues_of(game, partitions), {})
+        return {row[0]: row[1] for row in rows}
+
+    async def discharge(self, done: Mapping[str, int]) -> None:
+        if done:
+            await self._in_writer(self._discharge, done)
 
     async def tail(self, game: str, cursor: str | None = None, limit: int = 1000) -> TailPage:
         return await self._read(_tail, game, _position(cursor), limit)
@@ -316,6 +330,12 @@ class SqliteStore(EventStore):
         with self._transaction() as connection:
             connection.exec_driver_sql(_LEAVE, (game, instance))
 
+    def _discharge(self, done: Mapping[str, int]) -> None:
+        rows = [(bits, partition_of(match_id), match_id) for match_id, bits in done.items()]
+        with self._transaction() as connection:
+            connection.exec_driver_sql(_DONE, rows)
+            connection.exec_driver_sql(_ALL_DONE, [row[1:] for row in rows])
+
     def _release(self, game: str, instance: str, partitions: Collection[int], now_ms: int) -> set[int]:
         with self._transaction() as connection:
             ours = _held(connection, game, instance, partitions)
@@ -343,6 +363,9 @@ def _write(connection: Connection, runs: list[Run]) -> bool:
     ]
     if secrets:
         connection.exec_driver_sql(_HIDDEN, secrets)
+    due = [(run.partition, run.match_id, run.game, bits) for run in runs if (bits := run.dues)]
+    if due:
+        connection.exec_driver_sql(_DUE, due)
     return True
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, LargeBinary, Select, and_, bindparam, func, literal, null, select, tuple_
 
 from grimoire.eventstore.partitions import partition_of
-from grimoire.eventstore.tables import downtime, entries, hidden, instances, match_head, partition_owner
+from grimoire.eventstore.tables import downtime, dues, entries, hidden, instances, match_head, partition_owner
 
 __all__ = [
     "BY_COMMAND",
@@ -19,6 +19,7 @@ __all__ = [
     "READ",
     "READ_WITH_PARTS",
     "deadlines",
+    "dues_of",
     "heads",
     "owed_downtime",
 ]
@@ -149,6 +150,15 @@ def deadlines(game: str, partitions: Collection[int], before_ms: int | None) -> 
     if before_ms is not None:
         statement = statement.where(due < before_ms)
     return statement.order_by(due, match_head.c.match_id)
+
+
+def dues_of(game: str, partitions: Collection[int]) -> Select[tuple[object, ...]]:
+    """Match id and bits of what is still to be told."""
+    return (
+        select(dues.c.match_id, dues.c.bits)
+        .where(dues.c.game == game, dues.c.partition.in_(sorted(partitions)))
+        .order_by(dues.c.partition, dues.c.match_id)
+    )
 
 
 def owed_downtime(game: str, partitions: Collection[int]) -> Select[tuple[object, ...]]:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, MetaData, Table, Text
 
-__all__ = ["VERSION_TABLE", "downtime", "entries", "hidden", "instances", "match_head", "metadata", "partition_owner"]
+__all__ = [
+    "VERSION_TABLE",
+    "downtime",
+    "dues",
+    "entries",
+    "hidden",
+    "instances",
+    "match_head",
+    "metadata",
+    "partition_owner",
+]
 
 VERSION_TABLE = "eventstore_version"
 """Where Alembic keeps the schema's revision; not its default name, so that other services may share the database."""
@@ -79,4 +89,13 @@ downtime = Table(
     Column("partition", Integer, primary_key=True),
     Column("from_ms", BigInteger, primary_key=True),
     Column("to_ms", BigInteger, nullable=False),
+)
+
+dues = Table(
+    "dues",
+    metadata,
+    Column("partition", Integer, primary_key=True),
+    Column("match_id", Text, primary_key=True),
+    Column("game", Text, nullable=False),
+    Column("bits", Integer, nullable=False),
 )

@@ -163,10 +163,12 @@ class TestRoles:
             assert await store.claim(GAME, 1, "b", "b:1", 9_000, 500)
             await store.heartbeat(GAME, "b", [1], 19_000, 500)
             await store.append([new_entry("m1", 1, epoch=2)])
-            await store.append([new_entry("m1", 2, epoch=2)])
+            await store.append([new_entry("m1", 2, epoch=2, dues=1)])
             with pytest.raises(Conflict):
                 await store.append([new_entry("m1", 2, epoch=2)])
             assert len(await store.read("m1", parts=True)) == 2
+            assert await store.dues(GAME, range(64)) == {"m1": 1}
+            await store.discharge({"m1": 1})
             assert len((await store.tail(GAME)).entries) == 2
             await store.release(GAME, "b", [1], 20_000)
             assert len((await store.muster(GAME, "b", [1], 20_000, 500)).instances) == 1

@@ -254,6 +254,45 @@ class TestAppending:
                 assert len({(await store.read(one, version))[0].public for one in matches}) == 1
 
 
+class TestDues:
+    async def test_are_written_with_the_entry_and_struck_off_when_done(self, store: EventStore) -> None:
+        await store.append([new_entry("m1", 1, dues=1), new_entry("m2", 1), new_entry("m1", 2, dues=4)])
+        everywhere = range(PARTITIONS)
+        assert await store.dues(GAME, everywhere) == {"m1": 5}
+        await store.append([new_entry("m1", 3, dues=8), new_entry("m2", 2, dues=1)])
+        assert await store.dues(GAME, everywhere) == {"m1": 13, "m2": 1}
+        await store.discharge({"m1": 5})
+        assert await store.dues(GAME, everywhere) == {"m1": 8, "m2": 1}
+        await store.discharge({"m1": 13, "m2": 1, "m3": 1})
+        await store.discharge({"m1": 13})
+        await store.discharge({})
+        assert await store.dues(GAME, everywhere) == {}
+
+    async def test_are_asked_for_by_game_and_partition(self, store: EventStore) -> None:
+        await store.append([new_entry("m1", 1, dues=1), new_entry("m2", 1, dues=2)])
+        await store.append([new_entry("x1", 1, game="magic", dues=4)])
+        assert await store.dues(GAME, [partition_of("m2")]) == {"m2": 2}
+        assert await store.dues(GAME, []) == {}
+        assert await store.dues("magic", range(PARTITIONS)) == {"x1": 4}
+
+    async def test_go_with_their_group(self, store: EventStore) -> None:
+        assert await refused(store, new_entry("m1", 1, dues=1), new_entry("m2", 2, dues=1)) != {}
+        assert await store.dues(GAME, range(PARTITIONS)) == {}
+
+    async def test_outlive_the_store(self, store: EventStore, url: str) -> None:
+        await store.append([new_entry("m1", 1, dues=3)])
+        await store.close()
+        async with await open_store(url) as again:
+            assert await again.dues(GAME, range(PARTITIONS)) == {"m1": 3}
+
+    async def test_a_fence_holds_for_them_too(self, store: EventStore) -> None:
+        epoch = await own(store, "a", "m1")
+        await store.append([new_entry("m1", 1, epoch=epoch, dues=1)])
+        assert await own(store, "b", "m1", now_ms=9_000) == epoch + 1
+        assert await refused(store, new_entry("m1", 2, epoch=epoch, dues=2)) == {"m1": ConflictKind.STALE_EPOCH}
+        assert await store.dues(GAME, range(PARTITIONS)) == {"m1": 1}
+
+
 class TestEpochs:
     async def test_only_the_owner_writes(self, store: EventStore) -> None:
         assert await refused(store, new_entry("m1", 1, epoch=1)) == {"m1": ConflictKind.STALE_EPOCH}

@@ -1,4 +1,4 @@
 """The schema's history, run by Alembic at open when the database is behind `HEAD`."""
 
-HEAD = "0002"
+HEAD = "0003"
 """The revision this code works with."""
