@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2
+from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2, quickplay_pb2
 from matchmaking.archive import EndedMatch
 from matchmaking.challenge import Challenge, Sitter, Stage
 from matchmaking.texts import DEFAULT_LANGUAGE, TERMS, term
@@ -80,7 +80,7 @@ def show_ended(
 
 def show_options(
     options: Iterable[tuple[str, str]], manifest: manifest_pb2.Manifest, language: str
-) -> list[matchmaking_pb2.ShownOption]:
+) -> list[quickplay_pb2.ShownOption]:
     """Options as an icon and a word each; those at their default are marked."""
     schemas = {schema.name: schema for schema in manifest.options}
     return [_option(name, value, schemas.get(name), language) for name, value in options]
@@ -88,8 +88,8 @@ def show_options(
 
 def _option(
     name: str, value: str, schema: manifest_pb2.OptionSchema | None, language: str
-) -> matchmaking_pb2.ShownOption:
-    shown = matchmaking_pb2.ShownOption(name=name, value=value, label=name, value_label=value)
+) -> quickplay_pb2.ShownOption:
+    shown = quickplay_pb2.ShownOption(name=name, value=value, label=name, value_label=value)
     if schema is None:
         return shown
     shown.label = schema.label or name
