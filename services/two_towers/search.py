@@ -38,7 +38,7 @@ _TURNS: Final = 6
 """Turns looked ahead, the own one included."""
 
 _SAMPLES: Final = 60
-_SAMPLES_PER_MS: Final = 3
+_SAMPLES_PER_MS: Final = 2
 _FEWEST_SAMPLES: Final = 8
 _DISCARDS_TRIED: Final = 3
 _LONGEST_CHAIN: Final = 20
