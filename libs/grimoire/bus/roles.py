@@ -62,8 +62,8 @@ def permissions(role: str) -> Permissions:
     if game == role or not _GAME.fullmatch(game):
         raise ValueError(f"no role is called {role!r}")
     return Permissions(
-        publish=(f"evt.{game}.>", f"own.{game}.>"),
-        subscribe=(f"cmd.{game}.>", f"who.{game}.>"),
+        publish=(f"evt.{game}.>", f"own.{game}.>", f"free.{game}", f"log.{game}"),
+        subscribe=(f"cmd.{game}.>", f"who.{game}.>", f"free.{game}", _own_inbox(role)),
         may_answer=True,
     )
 
@@ -82,6 +82,7 @@ _PLATFORM: Final = {
         publish=("cmd.>", "bots.>", "who.>", "lobby.>"),
         subscribe=("evt.>", "own.>", "lobby.>", _own_inbox(MATCHMAKING)),
     ),
-    REPLAY: Permissions(publish=("who.>",), subscribe=("own.>", _own_inbox(REPLAY))),
+    # It keeps the transparency log: leaves come from the games, each from its own.
+    REPLAY: Permissions(publish=("who.>",), subscribe=("own.>", "log.*", _own_inbox(REPLAY)), may_answer=True),
     BOTS: Permissions(publish=(), subscribe=("bots.>",), may_answer=True),
 }

@@ -12,8 +12,10 @@ __all__ = [
     "bots_subject",
     "command_subject",
     "event_subject",
+    "free_subject",
     "inbox_prefix",
     "lobby_subject",
+    "log_subject",
     "owner_subject",
     "partition_commands",
     "partition_of",
@@ -82,6 +84,11 @@ def owner_subject(game: str, partition: int | None = None) -> str:
     return f"own.{_token(game)}.{'*' if partition is None else _partition(partition)}"
 
 
+def free_subject(game: str) -> str:
+    """News for a game's own instances that partitions have become free: `free.<game>`."""
+    return f"free.{_token(game)}"
+
+
 def who_subject(game: str, partition: int) -> str:
     """Requests for the owner's gRPC address: `who.<game>.<partition>`."""
     return f"who.{_token(game)}.{_partition(partition)}"
@@ -95,6 +102,11 @@ def bots_subject(game: str) -> str:
 def lobby_subject(game: str) -> str:
     """News of challenges, between instances of matchmaking: `lobby.<game>`."""
     return f"lobby.{_token(game)}"
+
+
+def log_subject(game: str = "*") -> str:
+    """Leaves of one game's matches, or (`*`) of all, on their way to the transparency log: `log.<game>`."""
+    return f"log.{game if game == '*' else _token(game)}"
 
 
 def inbox_prefix(role: str) -> str:

@@ -31,29 +31,38 @@ ALL_ROLES = (*platform_roles(), GAME_ROLE)
 MAY_LISTEN = {
     GATEWAY: {"evt.two_towers.*", "evt.>", "own.two_towers.*", "lobby.two_towers"},
     MATCHMAKING: {"evt.two_towers.*", "evt.>", "own.two_towers.*", "lobby.two_towers"},
-    REPLAY: {"own.two_towers.*"},
+    REPLAY: {"own.two_towers.*", "log.*", "log.two_towers"},
     BOTS: {"bots.two_towers"},
-    GAME_ROLE: {"cmd.two_towers.5.*", "who.two_towers.5"},
+    GAME_ROLE: {"cmd.two_towers.5.*", "who.two_towers.5", "free.two_towers"},
 }
 LISTENING = (
     *("cmd.two_towers.5.*", "cmd.wizards_garden.5.*", "cmd.>"),
     *("evt.two_towers.*", "evt.>"),
-    *("own.two_towers.*", "who.two_towers.5", "bots.two_towers", "lobby.two_towers"),
-    *(">", "*", "_INBOX.>", "_INBOX_gateway", "$SYS.>"),
-    *(f"{inbox_prefix(role)}.>" for role in (GATEWAY, MATCHMAKING, REPLAY)),
+    *("own.two_towers.*", "who.two_towers.5", "free.two_towers", "bots.two_towers", "lobby.two_towers"),
+    *("log.*", "log.two_towers", ">", "*", "_INBOX.>", "_INBOX_gateway", "$SYS.>"),
+    *(f"{inbox_prefix(role)}.>" for role in (GATEWAY, MATCHMAKING, REPLAY, GAME_ROLE)),
 )
-OWN_INBOX = (GATEWAY, MATCHMAKING, REPLAY)
+OWN_INBOX = (GATEWAY, MATCHMAKING, REPLAY, GAME_ROLE)
 
 MAY_SEND = {
     GATEWAY: {"cmd.two_towers.5.m1", "bots.two_towers", "who.two_towers.5"},
     MATCHMAKING: {"cmd.two_towers.5.m1", "bots.two_towers", "who.two_towers.5", "lobby.two_towers"},
     REPLAY: {"who.two_towers.5"},
     BOTS: set(),
-    GAME_ROLE: {"evt.two_towers.m1", "own.two_towers.5"},
+    GAME_ROLE: {"evt.two_towers.m1", "own.two_towers.5", "free.two_towers", "log.two_towers"},
 }
 SENDING = (
     *("cmd.two_towers.5.m1", "evt.two_towers.m1", "evt.wizards_garden.m1", "own.two_towers.5", "own.wizards_garden.5"),
-    *("who.two_towers.5", "bots.two_towers", "lobby.two_towers", "other.two_towers", "$SYS.REQ.SERVER.PING"),
+    *(
+        "who.two_towers.5",
+        "free.two_towers",
+        "bots.two_towers",
+        "lobby.two_towers",
+        "log.two_towers",
+        "log.wizards_garden",
+        "other.two_towers",
+        "$SYS.REQ.SERVER.PING",
+    ),
     *(f"{inbox_prefix(role)}.x.1" for role in (GATEWAY, MATCHMAKING)),
 )
 
