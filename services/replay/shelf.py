@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import sqlite3
 import time
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TypeVar
 
 import sqlalchemy as sa
 
 from grimoire.v1 import frame_pb2
+from replay.database import engine_of
 
 __all__ = ["ID_PREFIX", "Shelf", "ShelfUnavailableError", "is_import_id", "new_import_id"]
 
@@ -29,8 +28,6 @@ _ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ID_LENGTH = 26
 # Any fixed number: it keeps the instances on one PostgreSQL apart, while they make the table or count and throw out.
 _LOCK = 0x6772_696D_6C6F_6773
-
-_BUSY_S = 5.0
 
 _metadata = sa.MetaData()
 _logs = sa.Table(
@@ -94,7 +91,7 @@ class Shelf:
         self._in_all = in_all
         self._per_account = per_account
         self._now_ms = now_ms
-        self._engine = _engine(sa.make_url(url))
+        self._engine = engine_of(url)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shelf")
 
     async def open(self) -> None:
@@ -163,28 +160,3 @@ class Shelf:
             newest = sa.select(_logs.c.number).where(condition).order_by(_logs.c.number.desc())
             oldest_kept = newest.limit(1).offset(keep - 1).scalar_subquery()
             connection.execute(_logs.delete().where(condition, _logs.c.number < oldest_kept))
-
-
-def _engine(url: sa.URL) -> sa.Engine:
-    # hide_parameters: what people upload stays out of error texts.
-    if url.get_backend_name() != "sqlite":
-        return sa.create_engine(url.set(drivername="postgresql+psycopg"), hide_parameters=True, pool_pre_ping=True)
-    path = Path(url.database or "")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(
-        f"sqlite+pysqlite:///{path}",
-        hide_parameters=True,
-        connect_args={"timeout": _BUSY_S, "check_same_thread": False},
-    )
-
-    @sa.event.listens_for(engine, "connect")
-    def _configure(connection: sqlite3.Connection, _record: object) -> None:
-        # BEGIN is ours to send: two writers then wait for each other instead of failing half-way.
-        connection.isolation_level = None
-        connection.execute("PRAGMA synchronous = FULL")
-
-    @sa.event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine

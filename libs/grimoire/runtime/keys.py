@@ -45,8 +45,8 @@ class KeyRing:
     """All keys of one installation.
 
     Every value is a file of 64 hex digits in one folder (`host-0001.key`, `session.key`, `occupant.key`,
-    `service.key`, `nats-<role>.key`): a deployment may mount only those a service needs. Two processes that start at
-    once agree: a file is complete before it gets its name, and the first name wins.
+    `service.key`, `log.key`, `nats-<role>.key`): a deployment may mount only those a service needs. Two processes that
+    start at once agree: a file is complete before it gets its name, and the first name wins.
     """
 
     def __init__(self, folder: Path, host_keys: Mapping[str, HostKey], newest: HostKey, shared: Mapping[str, Secret]):
@@ -106,6 +106,17 @@ class KeyRing:
     def service_token(self) -> Secret:
         """What services of the platform show each other."""
         return self._shared["service"]
+
+    @property
+    def log_key(self) -> Secret:
+        """Signs the checkpoints of the transparency log (Ed25519); made when first asked for.
+
+        Only replay needs it. A log begun under one key cannot go on under another: keep a copy.
+
+        Raises:
+            KeyFileError: as `load_or_create`.
+        """
+        return _load_or_create(self._folder / "log.key")
 
     def nats_password(self, role: str) -> Secret:
         """The broker password of one role, made when first asked for.

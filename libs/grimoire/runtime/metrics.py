@@ -52,6 +52,17 @@ class Metrics:
             "clock_lag_seconds", "From a deadline to the entry that judged it", ("game",), _LAG_S
         )
         self.verifier_failures = self._counter("verifier_failures", "Logs found not to hold", ("check",))
+        self.log_size = self._gauge("log_size", "Leaves of the transparency log", ())
+        self.log_writer = self._gauge("log_writer", "1: this process writes the transparency log", ())
+        self.log_batch_seconds = self._histogram(
+            "log_batch_seconds", "One batch of leaves with its checkpoint", (), _LATENCY_S
+        )
+        self.log_refused = self._counter("log_refused_leaves", "Leaves the log refused", ("game", "why"))
+        self.log_alarms = self._counter(
+            "log_alarms", "Second commit or start leaves that say something else", ("game", "kind")
+        )
+        self.unlogged = self._gauge("unlogged_leaves", "Matches whose leaves are not in the log yet", ("game",))
+        self.log_away = self._gauge("log_away", "1: the log takes no leaves; new matches wait", ("game",))
         self.rpc_calls = self._counter("rpc_calls", "gRPC calls served, by method and status", ("method", "code"))
         self.rpc_seconds = self._histogram(
             "rpc_seconds", "gRPC calls served; streams until they end", ("method",), _LATENCY_S
