@@ -23,6 +23,7 @@ class GamePlugin(msgspec.Struct, frozen=True):
         texts: its words and tables.
         terminal: its picture in text.
         positions: its arranged positions, for scenario files and analysis matches.
+        older: earlier versions of its rules, for the matches that began under them (`services/README.md`).
         screen: dotted path `module:Class` of its textual widget for the terminal client; empty: the plain text is used.
     """
 
@@ -32,6 +33,16 @@ class GamePlugin(msgspec.Struct, frozen=True):
     terminal: Terminal
     positions: Positions
     screen: str = ""
+    older: tuple[Game[Any], ...] = ()
+
+    @property
+    def games(self) -> tuple[Game[Any], ...]:
+        """All versions of the rules that are installed, the newest first."""
+        return (self.game, *self.older)
+
+    def rules(self, rules_version: int) -> Game[Any] | None:
+        """The rules of this version; None if they are not installed."""
+        return next((game for game in self.games if game.rules_version == rules_version), None)
 
 
 class UnknownGameError(LookupError):

@@ -11,6 +11,7 @@ from grimoire.engine import Schema
 from grimoire.fairness.export import MAX_FILE_BYTES, Export, ExportError, read_export
 from grimoire.fairness.keepsake import Keepsake
 from grimoire.fairness.verify import first_lie, unreadable, verify_export
+from grimoire.match.rules import created_in
 from grimoire.plugins import UnknownGameError, load_game
 from grimoire.v1 import audit_pb2, replay_pb2
 
@@ -80,13 +81,16 @@ async def verify(connection: Connection, match_id: str, keepsake: Keepsake | Non
 
 
 def _judge(export: Export, match_id: str, keepsake: Keepsake | None, head: bytes) -> Verdict:
-    report = verify_export(export, schema=_schema(export.game), keepsakes=[keepsake] if keepsake is not None else [])
+    report = verify_export(export, schema=_schema(export), keepsakes=[keepsake] if keepsake is not None else [])
     same_head = export.match_id == match_id and export.head == head
     return Verdict(same_head and first_lie(report) is None, report, same_head)
 
 
-def _schema(game: str) -> Schema | None:
+def _schema(export: Export) -> Schema | None:
+    """Of the rules the match was played by, where they are installed."""
+    created = created_in(export.entries)
     try:
-        return load_game(game).game.schema
+        rules = load_game(export.game).rules(created.rules_version) if created is not None else None
     except UnknownGameError:
         return None
+    return None if rules is None else rules.schema

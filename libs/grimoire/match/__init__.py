@@ -7,6 +7,7 @@ from grimoire.match.frames import FrameFold, snapshot
 from grimoire.match.parsed import Parsed
 from grimoire.match.redecide import redecide
 from grimoire.match.referee import Referee
+from grimoire.match.rules import Rulebook, Rules, RulesNotInstalledError, created_in
 from grimoire.match.state import MatchState, Occupant, OpenPrompt, Phase
 
 __all__ = [
@@ -19,7 +20,11 @@ __all__ = [
     "Parsed",
     "Phase",
     "Referee",
+    "Rulebook",
+    "Rules",
+    "RulesNotInstalledError",
     "clock_command",
+    "created_in",
     "due_extensions",
     "first_expired",
     "opened_entry",

@@ -102,7 +102,7 @@ class BotPlayers:
         seat = opened.prompt.seat
         viewer = Viewer.of_seat(seat)
         asked = next(p for p in prompts_for(table.referee, table.running, viewer) if p.prompt_id == opened.prompt_id)
-        view = table.referee.game.view(table.running.game, viewer)
+        view = table.referee.rules(table.running.rules_version).game.view(table.running.game, viewer)
         _, command = self._plugin.bot.suggest(view, asked, self._levels[seat], self._chance[seat], self._budget_ms)
         answer = table.play(seat, command, opened.prompt_id)
         if not isinstance(answer, Entry):

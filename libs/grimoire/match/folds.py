@@ -31,6 +31,7 @@ def first_state(match_id: str, created: match_pb2.MatchCreated, now_ms: int, pos
         created_ms=now_ms,
         phase=Phase.HANDSHAKE,
         created=created.SerializeToString(),
+        rules_version=created.rules_version,
         setup=Setup(
             match_id,
             seats,

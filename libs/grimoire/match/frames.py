@@ -24,7 +24,9 @@ _MARKS = {
 
 def view_bytes(referee: Referee[S], state: MatchState[S], viewer: Viewer) -> bytes:
     """The game's view message, serialised; empty before the match has started."""
-    return b"" if state.game is None else referee.game.view(state.game, viewer).SerializeToString()
+    if state.game is None:
+        return b""
+    return referee.rules(state.rules_version).game.view(state.game, viewer).SerializeToString()
 
 
 def prompts_for(referee: Referee[S], state: MatchState[S], viewer: Viewer) -> list[prompt_pb2.Prompt]:
@@ -33,13 +35,14 @@ def prompts_for(referee: Referee[S], state: MatchState[S], viewer: Viewer) -> li
     for opened in state.prompts:
         message = _prompt(opened)
         if viewer.kind is ViewerKind.SEAT and viewer.seat == opened.prompt.seat and state.game is not None:
-            message.legal.extend(legal_entries(referee, state.game, opened.prompt))
+            game, prompt = referee.rules(state.rules_version).game, opened.prompt
+            message.legal.extend(travelling(game.schema, game.legal(state.game, prompt.seat, prompt)))
         shown.append(message)
     return shown
 
 
 def legal_entries(referee: Referee[S], game_state: S, prompt: Prompt) -> list[prompt_pb2.LegalEntry]:
-    """The game's legal commands for one prompt as they travel."""
+    """The legal commands of the newest rules for one prompt as they travel."""
     return travelling(referee.game.schema, referee.game.legal(game_state, prompt.seat, prompt))
 
 
@@ -159,8 +162,8 @@ class FrameFold(Generic[S]):
             raise AssertionError("an entry was just folded")
         head_message = match_pb2.EntryHeader.FromString(header)
         seen = {a: body for a, body in parts.items() if a != "command" and self._viewer.may_see(a)}
-        events = self._referee.schema.merge(public, seen)
-        code = self._referee.schema.code
+        schema = self._referee.rules(state.rules_version).schema
+        events, code = schema.merge(public, seen), schema.code
         return rules_pb2.ReplayFrame(
             version=state.version,
             view=view_bytes(self._referee, state, self._viewer),
@@ -170,16 +173,16 @@ class FrameFold(Generic[S]):
             actor=head_message.actor,
             seat=head_message.seat,
             hash=hash_,
-            marks=list(self._marks(state.version, events)),
+            marks=self._marks(state.version, events, schema),
         )
 
-    def _marks(self, version: int, events: list[Message]) -> list[rules_pb2.Mark]:
+    def _marks(self, version: int, events: list[Message], schema: Schema) -> list[rules_pb2.Mark]:
         marks = []
         for event in events:
             if isinstance(event, match_pb2.MatchStarted):
                 marks.append(_mark(version, rules_pb2.MARK_KIND_START, "match_started"))
             elif isinstance(event, match_pb2.MatchClosed | match_pb2.MatchVoided):
-                marks.append(_mark(version, rules_pb2.MARK_KIND_END, self._referee.schema.code(event)))
+                marks.append(_mark(version, rules_pb2.MARK_KIND_END, schema.code(event)))
             elif self._texts is not None and (note := self._texts.mark(event)) is not None:
                 mark = _mark(version, _MARKS[note.kind], note.label)
                 mark.label.arguments.extend(envelope_pb2.Argument(name=n, value=v) for n, v in note.arguments)

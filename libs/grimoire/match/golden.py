@@ -71,7 +71,7 @@ def check_golden(folder: Path, name: str, plugin: GamePlugin) -> str:
         export = read_export([gzip.decompress((folder / (name + _LOG)).read_bytes())])
     except (ExportError, OSError, EOFError) as error:
         return f"it cannot be read: {error}"
-    walk = redecide(plugin.game, export.entries)
+    walk = redecide(plugin.game, export.entries, plugin.older)
     report = verify_export(export, schema=plugin.game.schema, rules_walk=walk)
     wrong = [f"check {c.number}: {c.detail}" for c in report.checks if c.status == audit_pb2.CHECK_STATUS_FAILED]
     if walk.status != audit_pb2.CHECK_STATUS_PASSED:
@@ -87,7 +87,7 @@ def _refolded_view(export: Export, plugin: GamePlugin) -> dict[str, Any]:
     created = match_pb2.MatchCreated.FromString(match_pb2.Events.FromString(export.entries[0].public).events[0].body)
     revealed = match_pb2.Events.FromString(export.entries[-1].public).events[-1]
     seed = Secret(match_pb2.FairnessRevealed.FromString(revealed.body).server_seed)
-    referee = Referee(plugin.game, lambda *_: seed, host_key_id=created.host_key_id)
+    referee = Referee(plugin.game, lambda *_: seed, host_key_id=created.host_key_id, older=plugin.older)
     state: MatchState[Any] | None = None
     for entry in export.entries:
         parts = {part.audience: part.body for part in entry.parts}
@@ -99,6 +99,6 @@ def _refolded_view(export: Export, plugin: GamePlugin) -> dict[str, Any]:
 
 def _final_view(referee: Referee[Any], state: MatchState[Any]) -> dict[str, Any]:
     """The view of everything, and how the match ended."""
-    view = {} if state.game is None else plain(referee.game.view(state.game, ALL))
+    view = {} if state.game is None else plain(referee.rules(state.rules_version).game.view(state.game, ALL))
     closed = plain(match_pb2.MatchClosed.FromString(state.closed)) if state.closed else {}
     return {"status": state.phase.name.lower(), "version": state.version, "closed": closed, "view": view}

@@ -11,7 +11,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from grimoire.engine import Viewer, ViewerKind
+from grimoire.engine import Game, Viewer, ViewerKind
 from grimoire.fairness.export import Export, ExportError, line_of, read_export
 from grimoire.fairness.keepsake import MAX_KEEPSAKE_BYTES, Keepsake
 from grimoire.fairness.secret import Secret
@@ -21,6 +21,7 @@ from grimoire.match.frames import FrameFold
 from grimoire.match.headline import headline
 from grimoire.match.redecide import NAME, redecide
 from grimoire.match.referee import Referee
+from grimoire.match.rules import created_in
 from grimoire.plugins import GamePlugin, UnknownGameError, load_game
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2, rules_pb2
 
@@ -75,7 +76,8 @@ def _audit(chunks: Iterator[bytes], keepsake: Keepsake | None) -> audit_pb2.Audi
         return unreadable(error)
     keepsakes = [] if keepsake is None else [keepsake]
     plugin = _plugin(export.game)
-    schema = None if plugin is None else plugin.game.schema
+    game = None if plugin is None else _rules(plugin, export)
+    schema = None if game is None else game.schema
     report = verify_export(export, schema=schema, keepsakes=keepsakes)
     if first_lie(report) is not None:
         return report
@@ -108,8 +110,8 @@ def frames_of_file(path: Path, viewer: Viewer, first: int = 1, last: int = 0) ->
 
     Raises:
         OSError: if the file cannot be read.
-        OfflineError: if it is not an exported match, is not revealed, is of a game that is not installed, or has no
-            such seat or versions. Raised at once, not with the first frame.
+        OfflineError: if it is not an exported match, is not revealed, is of a game or rules version that is not
+            installed, or has no such seat or versions. Raised at once, not with the first frame.
     """
     export = _export(path)
     head = _head(export)
@@ -124,7 +126,13 @@ def frames_of_file(path: Path, viewer: Viewer, first: int = 1, last: int = 0) ->
     plugin = _plugin(export.game)
     if plugin is None:
         raise OfflineError(f"the game {export.game} is not installed here")
-    fold: FrameFold[Any] = FrameFold(Referee(plugin.game, lambda *_: seed), viewer, plugin.texts)
+    game = _rules(plugin, export)
+    if game is None:
+        raise OfflineError(
+            f"rules version {head.created.rules_version} of {export.game}, under which this match was played, is not"
+            " installed here"
+        )
+    fold: FrameFold[Any] = FrameFold(Referee(game, lambda *_: seed), viewer, plugin.texts)
     return _frames(fold, export.entries[:last], first)
 
 
@@ -151,7 +159,7 @@ def _walk(plugin: GamePlugin | None, export: Export) -> audit_pb2.AuditCheck:
     if not headline(export.match_id, export.entries).revealed:
         return _not_walked("the match is not yet revealed")
     try:
-        return redecide(plugin.game, export.entries)
+        return redecide(plugin.game, export.entries, plugin.older)
     except Exception as error:
         # A log that a stranger wrote may lead the rules where no match leads; that is no judgement.
         return _not_walked(f"the rules broke on this log ({type(error).__name__})")
@@ -168,6 +176,12 @@ def _plugin(game: str) -> GamePlugin | None:
         return load_game(game)
     except UnknownGameError:
         return None
+
+
+def _rules(plugin: GamePlugin, export: Export) -> Game[Any] | None:
+    """The rules that the match was played by, as the file says; None if they are not installed."""
+    created = created_in(export.entries)
+    return None if created is None else plugin.rules(created.rules_version)
 
 
 def _keepsake(path: Path) -> Keepsake:

@@ -12,6 +12,7 @@ from grimoire.fairness.secret import Secret
 from grimoire.match.entry import Entry
 from grimoire.match.parsed import Parsed
 from grimoire.match.referee import Referee
+from grimoire.match.rules import created_in
 from grimoire.match.state import MatchState
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2
 
@@ -27,30 +28,36 @@ class _LieError(Exception):
         self.detail = detail
 
 
-def redecide(game: Game[Any], entries: Iterable[frame_pb2.ViewerEntry]) -> audit_pb2.AuditCheck:
+def redecide(
+    game: Game[Any], entries: Iterable[frame_pb2.ViewerEntry], older: Iterable[Game[Any]] = ()
+) -> audit_pb2.AuditCheck:
     """Refolds a revealed log and re-decides each of its commands; events and draws are compared field by field.
 
     Args:
-        game: the rules. A log of another rules version is not judged; one of the same version whose data files had
-            another digest is, as that is what the version promises, but what differs then is not called a lie.
+        game: the rules. A log of the same version whose data files had another digest is judged, as that is what the
+            version promises, but what differs then is not called a lie.
         entries: whole, from version 1 to the reveal.
+        older: earlier versions of the rules. A log of a version that is not among them is not judged.
 
     Returns:
         Check 8: passed, failed at the first version that lies, or not checked (with the reason).
     """
     log = list(entries)
-    same_edition = True
+    created = created_in(log)
+    if created is None:
+        return _check(audit_pb2.CHECK_STATUS_FAILED, "the log does not begin with match_created", 1)
+    named = (created.game, created.rules_version)
+    rules = next((one for one in (game, *older) if (one.id, one.rules_version) == named), None)
+    if rules is None:
+        return _check(
+            audit_pb2.CHECK_STATUS_NOT_CHECKED,
+            f"8 not re-decided: rules version {created.rules_version} of {created.game} not installed",
+        )
+    same_edition = created.rules_digest == rules.rules_digest
     try:
-        created = _created(log)
-        if (created.game, created.rules_version) != (game.id, game.rules_version):
-            return _check(
-                audit_pb2.CHECK_STATUS_NOT_CHECKED,
-                f"8 not re-decided: rules version {created.rules_version} of {created.game} not installed",
-            )
-        same_edition = created.rules_digest == game.rules_digest
         seed = _seed(log)
         forced = created.mode == match_pb2.MATCH_MODE_ANALYSIS
-        referee = Referee(game, lambda *_: seed, host_key_id=created.host_key_id)
+        referee = Referee(rules, lambda *_: seed, host_key_id=created.host_key_id)
         state: MatchState[Any] | None = None
         for entry in log:
             state = _walk(referee, state, entry, forced)
@@ -141,16 +148,6 @@ def _forced_referee(referee: Referee[Any], record: match_pb2.CommandRecord) -> R
     for draw in record.draws:
         forced.setdefault(draw.label, []).extend(draw.results)
     return referee.with_forced(forced)
-
-
-def _created(log: list[frame_pb2.ViewerEntry]) -> match_pb2.MatchCreated:
-    try:
-        first = match_pb2.Events.FromString(log[0].public).events[0]
-        if first.type != "match_created":
-            raise _LieError(1, "the log does not begin with match_created")
-        return match_pb2.MatchCreated.FromString(first.body)
-    except (IndexError, DecodeError) as error:
-        raise _LieError(1, "the log has no readable first entry") from error
 
 
 def _seed(log: list[frame_pb2.ViewerEntry]) -> Secret:

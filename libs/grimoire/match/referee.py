@@ -6,13 +6,13 @@ seed; it stores and publishes what comes out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 from msgspec.structs import replace
 
-from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, Schema, SchemaError
+from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, SchemaError
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
 from grimoire.fairness.names import check_match_id
@@ -22,6 +22,8 @@ from grimoire.match.codes import reject, reject_illegal
 from grimoire.match.entry import Entry, seal_parts
 from grimoire.match.folds import extend, first_state, fold_platform, put
 from grimoire.match.parsed import Parsed
+from grimoire.match.rules import PLATFORM as PLATFORM
+from grimoire.match.rules import Rulebook, Rules
 from grimoire.match.state import MatchState, OpenPrompt, Phase
 from grimoire.v1 import envelope_pb2, match_pb2
 
@@ -33,9 +35,6 @@ NONCE_BYTES = 32
 HANDSHAKE_S = 60
 LONG_HANDSHAKE_S = 24 * 3600
 LONG_TURN_S = 3600
-
-PLATFORM = Schema([match_pb2.DESCRIPTOR])
-"""The platform's own events and commands."""
 
 _SENDERS = {"create_match": ActorKind.HOST, "void": ActorKind.HOST, "expire": ActorKind.CLOCK}
 """Who sends what is not a seat's."""
@@ -51,13 +50,17 @@ Forcing = Mapping[str, Sequence[int]] | Callable[[RecordedDraws], DrawRecorder]
 
 
 class Referee(Generic[S]):
-    """Judges matches of one game.
+    """Judges matches of one game, each by the rules it began with.
 
     Args:
-        game: its rules.
+        game: its newest rules, for new matches.
         seeds: gives S for a match.
         host_key_id: the key that new matches use.
         forced: analysis only: results set by hand.
+        older: earlier versions of the rules.
+
+    Attributes:
+        game, schema: of the newest rules.
     """
 
     def __init__(
@@ -67,36 +70,55 @@ class Referee(Generic[S]):
         *,
         host_key_id: str = "",
         forced: Forcing | None = None,
+        older: Iterable[Game[S]] = (),
     ) -> None:
         self.game = game
-        self.schema = game.schema.union(PLATFORM)
+        self._older = tuple(older)
+        self._rulebook = Rulebook(game, self._older)
+        self.schema = self._rulebook.newest.schema
         self._seeds = seeds
         self._host_key_id = host_key_id
         self._forced = forced
-        self._standing = PLATFORM.standing | game.standing
 
     def with_forced(self, forced: Forcing) -> Referee[S]:
         """The same referee with these forced draws (analysis matches only)."""
-        return Referee(self.game, self._seeds, host_key_id=self._host_key_id, forced=forced)
+        return Referee(self.game, self._seeds, host_key_id=self._host_key_id, forced=forced, older=self._older)
+
+    def rules(self, rules_version: int | None = None) -> Rules[S]:
+        """The rules of a match that began under this version; None: those of new matches.
+
+        Raises:
+            RulesNotInstalledError: if that version is not installed.
+        """
+        return self._rulebook.newest if rules_version is None else self._rulebook.of(rules_version)
 
     # ---- reading -------------------------------------------------------------------------------------------------
 
-    def read(self, command: envelope_pb2.Command, occupant_id: str = "") -> Parsed | Rejection:
-        """Reads an envelope: `malformed` and `too_large` are found here, before anything else is looked at."""
+    def read(
+        self, command: envelope_pb2.Command, occupant_id: str = "", rules_version: int | None = None
+    ) -> Parsed | Rejection:
+        """Reads an envelope: `malformed` and `too_large` are found here, before anything else is looked at.
+
+        Args:
+            command: the envelope.
+            occupant_id: who sent it.
+            rules_version: of the match it is for; None: of new matches.
+        """
+        rules = self.rules(rules_version)
         if len(command.payload) > MAX_COMMAND_BYTES:
             return reject("too_large", size=len(command.payload), limit=MAX_COMMAND_BYTES)
         if len(command.command_id) != 16:
             return reject("malformed", detail="command_id must be 16 bytes", field="command_id")
         if command.command_id.startswith(CLOCK_IDS):
             return reject("malformed", detail="command_id must be random", field="command_id")
-        cls = self.schema.commands.get(command.type)
+        cls = rules.schema.commands.get(command.type)
         if cls is None:
             return reject("malformed", detail="its type is unknown", field="type")
         try:
             message = cls.FromString(command.payload)
         except DecodeError:
             return reject("malformed", detail="its payload does not parse", field="payload")
-        standing = command.type in self._standing
+        standing = command.type in rules.standing
         if standing is command.HasField("prompt_id"):
             wanted = "it answers no prompt, so prompt_id must be absent" if standing else "prompt_id is missing"
             return reject("malformed", detail=wanted, field="prompt_id")
@@ -284,7 +306,7 @@ class Referee(Generic[S]):
         seed = self._seed(state)
         joint = commitments.joint_seed(self.game.id, state.match_id, seed, after.nonces)
         draws = self._draws(state.mode, joint)
-        start = self.game.start(after.setup, draws)
+        start = self.rules(state.rules_version).game.start(after.setup, draws)
         if isinstance(start, Illegal):
             return reject_illegal(start, state.version)
         salt = commitments.deal_salt(self.game.id, joint)
@@ -357,7 +379,8 @@ class Referee(Generic[S]):
         if state.game is None or state.joint is None:
             raise AssertionError("a running match has a game state and a joint seed")
         draws = self._draws(state.mode, state.joint)
-        decision = self.game.decide(state.game, actor, message, opened.prompt if opened else None, draws)
+        game = self.rules(state.rules_version).game
+        decision = game.decide(state.game, actor, message, opened.prompt if opened else None, draws)
         if isinstance(decision, Illegal):
             return reject_illegal(decision, state.version)
         seed = self._seed(state)
@@ -381,8 +404,9 @@ class Referee(Generic[S]):
         """
         if state.game is None:
             raise AssertionError("prompts follow from the game's state")
-        outcome = self.game.outcome(state.game)
-        asked = {} if outcome else {(p.seat, p.kind, p.key): p for p in self.game.prompts(state.game)}
+        game = self.rules(state.rules_version).game
+        outcome = game.outcome(state.game)
+        asked = {} if outcome else {(p.seat, p.kind, p.key): p for p in game.prompts(state.game)}
         kept: list[OpenPrompt] = []
         for opened in state.prompts:
             prompt = opened.prompt
@@ -438,7 +462,7 @@ class Referee(Generic[S]):
             draws=draws,
             occupant_id=parsed.occupant_id,
         ).SerializeToString()
-        split = self.schema.split(events, len(after.occupants))
+        split = self.rules(after.rules_version).schema.split(events, len(after.occupants))
         # "command" comes before "sealed" and "seat/n" in byte order.
         parts = (("command", record), *split.parts.items())
         digests = seal_parts(seed or self._seed(after), match_id, version, parts)
@@ -493,8 +517,11 @@ class Referee(Generic[S]):
         Raises:
             ValueError: if the entries do not follow each other.
             SchemaError: if its bytes do not fit the schema.
+            RulesNotInstalledError: if the match began under rules that are not installed.
         """
-        events = self.schema.merge(public, {a: b for a, b in parts.items() if a != "command"})
+        # The first entry is the platform's alone, the same under all rules.
+        rules = self.rules(None if state is None else state.rules_version)
+        events = rules.schema.merge(public, {a: b for a, b in parts.items() if a != "command"})
         position = _position(parts.get("command")) if state is None else b""
         return self.fold_events(state, header, events, hash_, position)
 
@@ -516,6 +543,7 @@ class Referee(Generic[S]):
             if not events or not isinstance(events[0], match_pb2.MatchCreated):
                 raise ValueError("a match begins with match_created")
             state = first_state(head.match_id, events[0], head.server_time_ms, position)
+        rules = self.rules(state.rules_version).game
         if head.version != state.version + 1 or head.match_id != state.match_id:
             raise ValueError(f"version {head.version} does not follow version {state.version}")
         state = replace(state, version=head.version, time_ms=head.server_time_ms, hash=hash_)
@@ -526,12 +554,12 @@ class Referee(Generic[S]):
                 state = folded
             else:
                 if game is None:
-                    game = self.game.initial(state.setup)
-                game = self.game.evolve(game, event)
+                    game = rules.initial(state.setup)
+                game = rules.evolve(game, event)
         if game is not state.game:
             state = replace(state, game=game)
         if state.phase is Phase.CLOSED and state.outcome is None and game is not None:
-            state = replace(state, outcome=self.game.outcome(game))
+            state = replace(state, outcome=rules.outcome(game))
         return state
 
 

@@ -65,6 +65,7 @@ class MatchState(msgspec.Struct, Generic[S], frozen=True):
     Attributes:
         version, hash, time_ms: of the last entry.
         created: the serialised `MatchCreated` event.
+        rules_version: the rules it began with, and ends with.
         setup: what the game began from.
         seals, nonces: one per seat, empty while missing. Nonces are secret until all are in.
         joint: J, once all nonces are in.
@@ -80,6 +81,7 @@ class MatchState(msgspec.Struct, Generic[S], frozen=True):
     created_ms: int
     phase: Phase
     created: bytes
+    rules_version: int
     setup: Setup
     mode: int
     host_key_id: str

@@ -157,11 +157,10 @@ class Table:
         """A seat's command to its first open prompt that allows such a command."""
         code = self.referee.schema.code(message)
         state = self.running
+        game = self.referee.rules(state.rules_version).game
         for opened in state.prompts:
             prompt = opened.prompt
-            if prompt.seat == seat and any(
-                e.type == code for e in self.referee.game.legal(state.game, prompt.seat, prompt)
-            ):
+            if prompt.seat == seat and any(e.type == code for e in game.legal(state.game, prompt.seat, prompt)):
                 return self.play(seat, message, opened.prompt_id)
         raise RuntimeError(f"seat {seat} is not asked for {code}")
 
@@ -190,7 +189,7 @@ class Table:
             command: as it came.
             occupant_id: who sent it.
         """
-        parsed = self.referee.read(command, occupant_id)
+        parsed = self.referee.read(command, occupant_id, None if self.state is None else self.state.rules_version)
         if not isinstance(parsed, Parsed):
             return parsed
         if self.state is None or command.match_id != self.match_id:
