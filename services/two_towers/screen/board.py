@@ -15,7 +15,7 @@ from two_towers.battlefields import BATTLEFIELDS
 from two_towers.cards import CARDS
 from two_towers.catalogue import DATA
 from two_towers.screen.card import CardFace, card_face
-from two_towers.screen.field import Field, Works
+from two_towers.screen.field import Field, Part, Works
 from two_towers.screen.layout import Layout, layout
 from two_towers.screen.side import Side
 from two_towers.screen.signs import RESOURCES
@@ -44,7 +44,9 @@ class TwoTowersBoard(Vertical):
     def __init__(self, host: BoardHost) -> None:
         super().__init__()
         self._shown: Shown | None = None
+        self._last: pb.View | None = None
         self._before: pb.View | None = None
+        self._adding_up = False
         self._sides = (Side(), Side())
         self._field = Field()
         self._cards = tuple(CardFace(host, slot) for slot in range(HAND_SIZE))
@@ -61,12 +63,13 @@ class TwoTowersBoard(Vertical):
     # ---- drawing ---------------------------------------------------------------------------------------------------
 
     def show(self, shown: Shown) -> None:
-        """Draws a view; what differs from the view before stays marked until the next one."""
-        view = view_of(shown)
-        last = view_of(self._shown) if self._shown is not None else None
-        moved = last is not None and last != view
-        if moved:
-            self._before = last
+        """Draws a view, and marks what has changed: by one's own last action, then by all of the enemy's since."""
+        moved = self._shown is not None and view_of(self._shown) != view_of(shown)
+        if moved and self._shown is not None:
+            self._last = view_of(self._shown)
+            if self._shown.asked or not self._adding_up:
+                self._before = self._last
+            self._adding_up = view_of(shown).HasField("own_seat") and not self._shown.asked
         self._shown = shown
         self._draw(moved=moved)
 
@@ -75,7 +78,11 @@ class TwoTowersBoard(Vertical):
         self._draw(moved=False)
 
     def _draw(self, *, moved: bool) -> None:
-        if self._shown is None or not self.is_mounted or not self.size:
+        if self._shown is None:
+            return
+        if not (self.size and self.query("#tt-hand")):
+            # Told before it was laid out, or while it is hidden.
+            self.call_after_refresh(self._draw_laid_out)
             return
         plan = layout(self.size.width, self.size.height)
         view = view_of(self._shown)
@@ -87,6 +94,10 @@ class TwoTowersBoard(Vertical):
             widget.tell(self._shown, seat, self._changes(view, seat))
         self._field.tell(self._shown, (self._works(view, left), self._works(view, 1 - left)), moved=moved)
         self._draw_hand(self._shown, plan)
+
+    def _draw_laid_out(self) -> None:
+        if self.size and self.query("#tt-hand"):
+            self._draw(moved=False)
 
     def _draw_hand(self, shown: Shown, plan: Layout) -> None:
         held = self._hand()
@@ -108,8 +119,13 @@ class TwoTowersBoard(Vertical):
 
     def _works(self, view: pb.View, seat: int) -> Works:
         now = view.seats[seat].numbers
+        last = self._last.seats[seat].numbers if self._last is not None else now
         before = self._before.seats[seat].numbers if self._before is not None else now
-        return Works(seat, now.tower, now.wall, before.tower, before.wall)
+        return Works(
+            seat,
+            tower=Part(now.tower, last.tower, before.tower),
+            wall=Part(now.wall, last.wall, before.wall),
+        )
 
     # ---- what the client asks --------------------------------------------------------------------------------------
 

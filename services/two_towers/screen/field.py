@@ -18,7 +18,7 @@ from two_towers.screen.signs import BAD, BRICK, DARK, FLAG, GOAL, GOOD, SEAT_COL
 from two_towers.screen.speech import Speech, changed, cut, view_of
 from two_towers.text import ICONS
 
-__all__ = ["Field", "Works"]
+__all__ = ["Field", "Part", "Works"]
 
 _EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
 _GROWTH_S: Final = 0.8
@@ -26,14 +26,26 @@ _NOTCH: Final = 4
 """Depth of the battlements, in eighths of a row."""
 
 
+class Part(msgspec.Struct, frozen=True):
+    """A tower or a wall.
+
+    Attributes:
+        value: its height.
+        last: in the view before, from which it grows or crumbles.
+        before: where the marked changes begin.
+    """
+
+    value: int
+    last: int
+    before: int
+
+
 class Works(msgspec.Struct, frozen=True):
-    """One seat's tower and wall, and what they were before."""
+    """What one seat has built."""
 
     seat: int
-    tower: int
-    wall: int
-    tower_before: int
-    wall_before: int
+    tower: Part
+    wall: Part
 
 
 class Field(Widget):
@@ -71,8 +83,8 @@ class Field(Widget):
         """From the top downwards."""
         goal = view_of(shown).goal_tower
         left, right = self._works
-        towers = [_Bar.of(w.tower, w.tower_before, goal, self.progress, rows) for w in (left, right)]
-        walls = [_Bar.of(w.wall, w.wall_before, goal, self.progress, rows) for w in (left, right)]
+        towers = [_Bar.of(works.tower, goal, self.progress, rows) for works in (left, right)]
+        walls = [_Bar.of(works.wall, goal, self.progress, rows) for works in (left, right)]
         middle = _middle(shown, shape.middle, rows)
         for row in range(rows - 1, -1, -1):
             yield Content.assemble(
@@ -109,12 +121,12 @@ class _Bar(msgspec.Struct, frozen=True):
     over: bool
 
     @staticmethod
-    def of(value: int, before: int, goal: int, progress: float, rows: int) -> _Bar:
+    def of(part: Part, goal: int, progress: float, rows: int) -> _Bar:
         def eighths(n: float) -> int:
             return min(rows * 8, math.ceil(n * rows * 8 / max(1, goal)))
 
-        now = before + (value - before) * progress
-        return _Bar(eighths(now), eighths(before), eighths(value), value > goal)
+        now = part.last + (part.value - part.last) * progress
+        return _Bar(eighths(now), eighths(part.before), eighths(part.value), part.value > goal)
 
     def cell(self, row: int, less: int = 0) -> tuple[str, str]:
         """A cell's character and what it shows: stone, grown, rubble or air.
@@ -165,16 +177,16 @@ def _numbers(shape: _Shape, left: Works, right: Works) -> Content:
     half = shape.middle // 2
     return Content.assemble(
         " ",
-        _number(left.tower, left.tower_before, shape.tower + 1, SEAT_COLOURS[left.seat], at_left=True),
-        _number(left.wall, left.wall_before, shape.wall + half, STONE, at_left=True),
-        _number(right.wall, right.wall_before, shape.wall + shape.middle - half, STONE, at_left=False),
-        _number(right.tower, right.tower_before, shape.tower + 1, SEAT_COLOURS[right.seat], at_left=False),
+        _number(left.tower, shape.tower + 1, SEAT_COLOURS[left.seat], at_left=True),
+        _number(left.wall, shape.wall + half, STONE, at_left=True),
+        _number(right.wall, shape.wall + shape.middle - half, STONE, at_left=False),
+        _number(right.tower, shape.tower + 1, SEAT_COLOURS[right.seat], at_left=False),
     )
 
 
-def _number(value: int, before: int, width: int, colour: str, *, at_left: bool) -> Content:
-    change, style = changed(value - before)
-    number = Content.assemble((str(value), f"bold {colour}"), (change, style))
+def _number(part: Part, width: int, colour: str, *, at_left: bool) -> Content:
+    change, style = changed(part.value - part.before)
+    number = Content.assemble((str(part.value), f"bold {colour}"), (change, style))
     pad = " " * max(0, width - len(number))
     return Content.assemble(number, pad) if at_left else Content.assemble(pad, number)
 

@@ -19,7 +19,7 @@ from grimoire.cli.screens.model import MatchModel
 from grimoire.cli.screens.theme import ThemedApp
 from grimoire.cli.screens.waiting_screen import WaitingScreen
 from grimoire.cli.screens.wish import Wish
-from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.wording import Wording, refusal
 from grimoire.cli.screens.words import Words
 from grimoire.client import Client, ClientError, Rejected
 from grimoire.plugins import GamePlugin, load_game
@@ -85,17 +85,19 @@ class GrimoireApp(ThemedApp):
         try:
             found: Target | None = await finding
         except Rejected as rejected:
-            await self._tell(self._wording(self._wish.game).rejection(rejected), rejected.rule)
+            await self._tell(self._refusal(rejected))
         except ClientError as error:
             await self._tell(str(error))
         else:
             return found
         return None
 
-    async def _tell(self, sentence: str, rule: str = "") -> None:
+    async def _tell(self, sentence: str) -> None:
         words = Words(self._language)
-        text = f"{sentence} ({rule})" if rule else sentence
-        await self.push_screen_wait(Read(words, words("failure.title"), [Content(text)]))
+        await self.push_screen_wait(Read(words, words("failure.title"), [Content(sentence)]))
+
+    def _refusal(self, rejected: Rejected) -> str:
+        return refusal(rejected, Words(self._language), self._wording(self._wish.game))
 
     async def _from_wish(self) -> Target | None:
         wish, desk = self._wish, self._desk
@@ -176,7 +178,7 @@ class GrimoireApp(ThemedApp):
         try:
             opened = await self._desk.open(target)
         except Rejected as rejected:
-            await self._tell(self._wording(self._wish.game).rejection(rejected), rejected.rule)
+            await self._tell(self._refusal(rejected))
             return After.LOBBY
         except (ClientError, ValueError) as error:
             await self._tell(str(error))

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from grimoire.cli.screens.dialogs import Box
-from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.wording import Wording, refusal
 from grimoire.cli.screens.words import Words
 from grimoire.client import ClientError, Rejected
 from grimoire.v1 import manifest_pb2, matchmaking_pb2
@@ -125,8 +125,7 @@ class ChallengeForm(Box[matchmaking_pb2.Challenge]):
         try:
             challenge = await self._create(self.values(), level)
         except Rejected as rejected:
-            rule = f" ({rejected.rule})" if rejected.rule else ""
-            self._say(f"✗ {self._wording.rejection(rejected)}{rule}")
+            self._say(f"✗ {refusal(rejected, self.words, self._wording)}")
             for row in self.query(f"#row-{rejected.field}") if rejected.field.isidentifier() else ():
                 row.add_class("wrong")
         except ClientError as error:

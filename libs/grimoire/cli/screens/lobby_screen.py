@@ -13,10 +13,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Button, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from grimoire.cli.screens.dialogs import Ask, Read
+from grimoire.cli.screens.key_button import KeyButton
 from grimoire.cli.screens.sitters import Sitters, mark
 from grimoire.cli.screens.theme import seat_colour
 from grimoire.cli.screens.wording import Wording
@@ -28,6 +29,7 @@ from grimoire.v1 import match_pb2, matchmaking_pb2
 __all__ = ["Choice", "ChoiceKind", "Listing", "LobbyScreen", "challenge_line", "match_line"]
 
 _REFRESH_S: Final = 2.0
+_KEYS: Final = {"new": "n", "join": "j", "help": "?", "language": "l", "quit": "q"}
 
 
 class ChoiceKind(enum.Enum):
@@ -110,8 +112,8 @@ class LobbyScreen(Screen[Choice]):
         yield Static(id="headline")
         yield OptionList(id="lobby")
         with Horizontal(id="keys"):
-            for key, action in (("n", "new"), ("j", "join"), ("?", "help"), ("l", "language"), ("q", "quit")):
-                yield Button(Content(key), id=f"key-{action}", action=f"screen.{action}", compact=True, classes="key")
+            for action in _KEYS:
+                yield KeyButton(id=f"key-{action}", action=f"screen.{action}")
 
     def on_mount(self) -> None:
         """Asks at once, then every two seconds."""
@@ -147,10 +149,9 @@ class LobbyScreen(Screen[Choice]):
         wanted = kept if kept in usable else (usable[0] if usable else None)
         if wanted is not None:
             view.highlighted = view.get_option_index(wanted)
-        for action in ("new", "join", "help", "language", "quit"):
-            button = self.query_one(f"#key-{action}", Button)
-            key = {"help": "?"}.get(action, action[0])
-            button.label = Content.assemble((f"{key} ", "bold"), Content(words(f"key.{action}")))
+        for action, key in _KEYS.items():
+            button = self.query_one(f"#key-{action}", KeyButton)
+            button.tell(key, words(f"key.{action}"))
             button.display = not (self._watch_only and action in ("new", "join"))
 
     def _options(self) -> Iterable[Option]:

@@ -43,8 +43,12 @@ _log: Final = structlog.stdlib.get_logger(__name__)
 
 _TICK_S: Final = 0.25
 _DIGEST_S: Final = 4.0
+_FRESH_MS: Final = 15_000
+"""A match that is older when one comes to it was seen before: its digest need not be shown again."""
 _OFFER_EVERY: Final = 12
-_DETAIL_LINES: Final = 2
+_WIDE: Final = 112
+"""From so many columns on the log stands beside the board."""
+_TALL: Final = 30
 
 
 class After(enum.Enum):
@@ -81,8 +85,8 @@ class MatchScreen(Screen[After]):
         lobby: there is one to go back to.
     """
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (112, "-wide")]  # noqa: RUF012 - declared by the framework
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012 - declared by the framework
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (_TALL, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,h,f1", "help", show=False),
         Binding("c", "catalogue", show=False),
@@ -120,8 +124,8 @@ class MatchScreen(Screen[After]):
         self._looking = False
         self._rematch_offered = False
         self._ticks = 0
-        self._resumed = model.stage is not Stage.HANDSHAKE
-        self._digest_seen = self._resumed
+        age_ms = model.feed.server_time_ms - model.feed.head.created_ms
+        self._digest_seen = model.stage is not Stage.HANDSHAKE and age_ms > _FRESH_MS
         self.board: Board = board(self) if board is not None else TextBoard(self, model.plugin.terminal)
         self._listed = board is None
 
@@ -139,6 +143,10 @@ class MatchScreen(Screen[After]):
         yield ResultPane(id="result-pane")
 
     @property
+    def _wide(self) -> bool:
+        return self.app.size.width >= _WIDE
+
+    @property
     def _board_widget(self) -> Widget:
         if not isinstance(self.board, Widget):
             raise TypeError("a board is a textual widget")
@@ -149,6 +157,10 @@ class MatchScreen(Screen[After]):
         self._draw()
         self._follow()
         self.set_interval(_TICK_S, self._tick)
+
+    def on_resize(self) -> None:
+        """What fits may be another."""
+        self._draw()
 
     # ---- what comes in ---------------------------------------------------------------------------------------------
 
@@ -217,7 +229,6 @@ class MatchScreen(Screen[After]):
         shown = self.model.shown(with_news=with_news)
         dealing = shown is None or not self._digest_seen
         self.query_one("#handshake-pane").display = dealing
-        self._board_widget.display = not dealing
         if dealing:
             self.query_one(HandshakePane).tell(self.model)
         if shown is not None:
@@ -263,15 +274,16 @@ class MatchScreen(Screen[After]):
         said = " ".join(text for text in texts if text)
         if said:
             return Content(said)
-        if self.has_class("-narrow"):
-            return Content("\n").join([styled(line) for line in model.lines()[-_DETAIL_LINES:]])
+        if not self._wide:
+            rows = 3 if self.app.size.height >= _TALL else 2
+            return Content("\n").join([styled(line) for line in model.lines()[-rows:]])
         if model.stage is Stage.ASKED and any(self.board.picks()):
             return Content.styled(model.words("pick.hint"), "$muted")
         return Content("")
 
     def _buttons(self) -> list[BarButton]:
         model, words = self.model, self.model.words
-        wide = self.has_class("-wide")
+        wide = self._wide
         buttons: list[BarButton] = []
         if model.stage is Stage.ASKED and not model.sending:
             keys = {command: key for key, command in self.board.shortcuts.items()}

@@ -13,7 +13,7 @@ from grimoire.cli.screens.composer import Draft
 from grimoire.cli.screens.countdown import Countdown, countdown
 from grimoire.cli.screens.feed import Feed
 from grimoire.cli.screens.sitters import Sitters, mark
-from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.wording import Wording, refusal
 from grimoire.cli.screens.words import Words
 from grimoire.client import Rejected, Update
 from grimoire.engine.board import Shown
@@ -116,8 +116,7 @@ class MatchModel:
         """A refusal, as a sentence and the rule it rests on; it stays in the log as one's own line."""
 
         def say() -> str:
-            rule = f" ({rejected.rule})" if rejected.rule else ""
-            return self.wording.rejection(rejected) + rule
+            return refusal(rejected, self.words, self.wording)
 
         self.said = Said(Tone.REFUSAL, say)
         self.chronicle.note(lambda: self.words("log.refused", text=say()))

@@ -17,7 +17,7 @@ from grimoire.cli.screens.match_screen import After
 from grimoire.cli.screens.model import MatchModel
 from grimoire.cli.screens.plain_match import PlainMatch
 from grimoire.cli.screens.wish import Wish
-from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.wording import Wording, refusal
 from grimoire.cli.screens.words import Words, next_language
 from grimoire.client import Client, ClientError, Rejected
 from grimoire.plugins import load_game
@@ -103,8 +103,7 @@ class PlainClient:
         try:
             return await finding
         except Rejected as rejected:
-            rule = f" ({rejected.rule})" if rejected.rule else ""
-            self._say(self._wording.rejection(rejected) + rule)
+            self._say(refusal(rejected, self._words, self._wording))
         except ClientError as error:
             self._say(str(error))
         return None
@@ -221,7 +220,7 @@ class PlainClient:
         try:
             opened = await self._desk.open(target)
         except Rejected as rejected:
-            self._say(self._wording.rejection(rejected))
+            self._say(refusal(rejected, self._words, self._wording))
             return After.QUIT
         except (ClientError, ValueError) as error:
             self._say(str(error))

@@ -16,7 +16,7 @@ from grimoire.cli.screens.help_text import info_lines
 from grimoire.cli.screens.model import MatchModel, Stage
 from grimoire.cli.screens.slots import Answer, SlotKind, fault, kind_of, parse, things
 from grimoire.cli.screens.typed import meant
-from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.wording import Wording, refusal
 from grimoire.cli.screens.words import LANGUAGES, next_language
 from grimoire.client import ClientError, Rejected, UnavailableError, Update
 from grimoire.v1 import prompt_pb2
@@ -154,8 +154,7 @@ class PlainMatch:
         self._disconnected = lost
 
     def _refuse(self, rejected: Rejected) -> None:
-        rule = f" ({rejected.rule})" if rejected.rule else ""
-        self._say(self._model.wording.rejection(rejected) + rule)
+        self._say(refusal(rejected, self._model.words, self._model.wording))
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 

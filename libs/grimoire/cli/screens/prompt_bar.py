@@ -9,9 +9,10 @@ import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from grimoire.cli.screens.countdown import Countdown
+from grimoire.cli.screens.key_button import KeyButton, key_label
 from grimoire.cli.screens.words import Words
 
 __all__ = ["BarButton", "PromptBar", "clock_content"]
@@ -40,9 +41,9 @@ class BarButton(msgspec.Struct, frozen=True):
     rank: int = 0
 
     @property
-    def content(self) -> Content:
-        """Key and label."""
-        return Content.assemble((f"{self.key} " if self.key else "", "bold"), Content(self.label))
+    def cells(self) -> int:
+        """Its width, with the gap to the next one."""
+        return len(key_label(self.key, self.label)) + _FRAME_CELLS
 
 
 class PromptBar(Vertical):
@@ -56,7 +57,7 @@ class PromptBar(Vertical):
         yield Static(id="detail")
         with Horizontal(id="keys"):
             for _ in range(_BUTTONS):
-                yield Button(compact=True, classes="key")
+                yield KeyButton()
 
     def say(self, what: Content, detail: Content, kind: str) -> None:
         """Shows the sentence and the details.
@@ -76,21 +77,20 @@ class PromptBar(Vertical):
 
     def offer(self, buttons: Sequence[BarButton]) -> None:
         """Shows these buttons, as far as there is room; the first ones matter most."""
-        shown = _fitting(buttons, self.size.width - 2)
-        for number, widget in enumerate(self.query(Button)):
+        shown = _fitting(buttons, self.app.size.width - 3)
+        for number, widget in enumerate(self.query(KeyButton)):
             widget.display = number < len(shown)
             if number < len(shown):
                 wanted = shown[number]
-                widget.label = wanted.content
+                widget.tell(wanted.key, wanted.label)
                 widget.action = wanted.action
                 widget.set_class(wanted.main, "main")
-                widget.refresh(layout=True)
 
 
 def _fitting(buttons: Sequence[BarButton], width: int) -> Sequence[BarButton]:
     """As many as fit; which stay is decided by their rank, where they stand by their order."""
     shown = list(buttons[:_BUTTONS])
-    while len(shown) > 1 and sum(len(b.content) + _FRAME_CELLS for b in shown) > width:
+    while len(shown) > 1 and sum(button.cells for button in shown) > width:
         shown.remove(max(reversed(shown), key=lambda button: button.rank))
     return shown
 

@@ -7,8 +7,9 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
+from grimoire.cli.screens.key_button import KeyButton
 from grimoire.cli.screens.model import Ending, MatchModel
 
 __all__ = ["ResultPane"]
@@ -23,6 +24,9 @@ _SIGNS: Final = {
 }
 
 
+_KEYS: Final = {"rematch": "m", "audit": "a", "lobby": "b", "look": "esc", "quit": "q"}
+
+
 class ResultPane(Vertical):
     """Lies over the hand, which nobody needs any more; the board stays in sight. Hidden until the end."""
 
@@ -30,11 +34,8 @@ class ResultPane(Vertical):
         """Title, reason, seed, buttons."""
         yield Static(id="result")
         with Horizontal(id="result-keys"):
-            yield Button(id="rematch", action="screen.rematch", variant="primary", compact=True, classes="key main")
-            yield Button(id="audit", action="screen.audit", compact=True, classes="key")
-            yield Button(id="lobby", action="screen.lobby", compact=True, classes="key")
-            yield Button(id="look", action="screen.look", compact=True, classes="key")
-            yield Button(id="quit", action="screen.quit", compact=True, classes="key")
+            for name, key in _KEYS.items():
+                yield KeyButton(id=name, action=f"screen.{name}", main=key == "m")
 
     def tell(self, model: MatchModel, note: str, *, rematch: bool, lobby: bool) -> None:
         """Shows the end.
@@ -61,8 +62,7 @@ class ResultPane(Vertical):
         if note:
             lines.append(Content.styled(note, "bold $accent"))
         self.query_one("#result", Static).update(Content("\n").join(lines))
-        for name, key in (("rematch", "m"), ("audit", "a"), ("lobby", "b"), ("look", "esc"), ("quit", "q")):
-            button = self.query_one(f"#{name}", Button)
-            button.label = Content.assemble((f"{key} ", "bold"), Content(words(f"result.{name}")))
+        for name, key in _KEYS.items():
+            self.query_one(f"#{name}", KeyButton).tell(key, words(f"result.{name}"))
         self.query_one("#rematch").display = rematch
         self.query_one("#lobby").display = lobby

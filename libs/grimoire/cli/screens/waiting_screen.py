@@ -12,9 +12,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Button, LoadingIndicator, Static
+from textual.widgets import LoadingIndicator, Static
 
 from grimoire.cli.screens.countdown import duration
+from grimoire.cli.screens.key_button import KeyButton
 from grimoire.cli.screens.wording import Wording
 from grimoire.cli.screens.words import Words, next_language
 from grimoire.client import ClientError
@@ -83,8 +84,8 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
             yield Static(id="waiting-text")
             yield LoadingIndicator()
             with Horizontal(classes="answers"):
-                yield Button(id="cancel", action="screen.cancel", compact=True, classes="key main")
-                yield Button(id="language", action="screen.language", compact=True, classes="key")
+                yield KeyButton(id="cancel", action="screen.cancel", main=True)
+                yield KeyButton(id="language", action="screen.language")
 
     def on_mount(self) -> None:
         """Begins to wait."""
@@ -112,10 +113,8 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
         if self._failure:
             lines.append(Content.styled(f"… {words('connection.lost')} ({self._failure})", "$error"))
         self.query_one("#waiting-text", Static).update(Content("\n").join(lines))
-        for name, key in (("cancel", "esc"), ("language", "l")):
-            button = self.query_one(f"#{name}", Button)
-            text = words("waiting.cancel" if name == "cancel" else "key.language")
-            button.label = Content.assemble((f"{key} ", "bold"), Content(text))
+        self.query_one("#cancel", KeyButton).tell("esc", words("waiting.cancel"))
+        self.query_one("#language", KeyButton).tell("l", words("key.language"))
 
     @work(exclusive=True, group="wait")
     async def _wait(self) -> None:

@@ -6,11 +6,12 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from grimoire.cli.screens.words import Words
 from grimoire.client import Rejected
 from grimoire.plugins import GamePlugin
 from grimoire.v1 import manifest_pb2, prompt_pb2
 
-__all__ = ["Wording"]
+__all__ = ["Wording", "refusal"]
 
 _REF: Final = manifest_pb2.TEMPLATE_KIND_REF
 
@@ -74,15 +75,15 @@ class Wording:
         return self.term(slot.label.key or slot.field)
 
     def rejection(self, rejected: Rejected) -> str:
-        """Why not: one's own wording in this language where the game has one, else the server's sentence."""
+        """A refusal in the game's own words in this language; empty: the game has none for it."""
         found = self._templates.get((manifest_pb2.TEMPLATE_KIND_REJECTION, rejected.code))
         if found is None:
-            return rejected.message
+            return ""
         arguments = {name: self._argument(name, value) for name, value in rejected.arguments.items()}
         try:
             return found.text.format(**arguments)
         except (KeyError, IndexError):
-            return rejected.message
+            return ""
 
     def reason(self, code: str) -> str:
         """Why a match ended."""
@@ -125,12 +126,21 @@ class Wording:
         for catalogue in (name, f"{name}s"):
             if value in self._names.get(catalogue, {}):
                 return self._names[catalogue][value]
+        if name == "name":  # of an option
+            return next((schema.label or value for schema in self.schemas if schema.name == value), value)
         found = self._templates.get((manifest_pb2.TEMPLATE_KIND_TERM, value))
         return found.text if found and name in ("resource", "field", "phase") else value
 
     @functools.cached_property
     def _clauses(self) -> dict[str, manifest_pb2.Clause]:
         return {clause.rule: clause for clause in self.manifest.clauses}
+
+
+def refusal(rejected: Rejected, words: Words, wording: Wording) -> str:
+    """Why not, as a sentence with the rule it rests on: the game's wording, else this client's, else the server's."""
+    key = f"rejection.{rejected.code}"
+    sentence = wording.rejection(rejected) or (words(key) if words.has(key) else rejected.message)
+    return f"{sentence} ({rejected.rule})" if rejected.rule else sentence
 
 
 class _Nothing(dict[str, str]):
