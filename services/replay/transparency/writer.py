@@ -58,6 +58,8 @@ class LogWriter:
         self._queue: deque[_Request] = deque()
         self._queued = 0
         self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -76,10 +78,10 @@ class LogWriter:
     async def stop(self) -> None:
         """Takes no more, writes what waits, and gives the lease up."""
         await self._listen_no_more()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_STOP_S):
-                while self._queue and self.writing:
-                    await asyncio.sleep(0.01)
+        if self.writing:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_S):
+                    await self._idle.wait()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -139,6 +141,7 @@ class LogWriter:
             return
         self._queue.append(_Request(message, game, leaves))
         self._queued += len(leaves)
+        self._idle.clear()
         self._wake.set()
 
     # ---- batches -------------------------------------------------------------------------------------------------
@@ -149,6 +152,7 @@ class LogWriter:
         while True:
             self._wake.clear()
             if not self._queue:
+                self._idle.set()
                 await self._wake.wait()
             # After a quiet time the first leaf goes at once; under load one batch follows the other at this pace.
             await asyncio.sleep(max(0.0, not_before - loop.time()))
