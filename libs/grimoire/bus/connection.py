@@ -27,7 +27,7 @@ from grimoire.bus.errors import (
     TooLargeError,
     UnreachableError,
 )
-from grimoire.bus.subjects import command_subject, event_subject, inbox_prefix, owner_subject, who_subject
+from grimoire.bus.subjects import command_subject, event_subject, free_subject, inbox_prefix, owner_subject, who_subject
 from grimoire.bus.version import check_server_version
 from grimoire.fairness.secret import Secret
 
@@ -291,6 +291,15 @@ class Bus:
         if request.reply:
             await self._send(request.reply, data, None)
 
+    async def decline(self, request: Message) -> None:
+        """Answers a request as if nobody listened: whoever sent it looks for another listener, and asks again.
+
+        Raises:
+            BusError: as `publish`.
+        """
+        if request.reply:
+            await self._send(request.reply, b"", {_STATUS: _NO_RESPONDERS})
+
     async def publish(self, subject: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Sends a message to whoever listens; the correlation id travels with it.
 
@@ -310,6 +319,20 @@ class Bus:
     async def announce_owner(self, game: str, partition: int, data: bytes) -> None:
         """Says that this instance owns a partition from now on. Errors as `publish`."""
         await self.publish(owner_subject(game, partition), data)
+
+    async def announce_free(self, game: str) -> None:
+        """Tells the instances of a game that partitions have become free. Errors as `publish`."""
+        await self.publish(free_subject(game), b"")
+
+    async def alive(self, within_s: float) -> bool:
+        """Whether the broker answers at this moment: a connection that looks open may be dead."""
+        if not self._client.is_connected:
+            return False
+        try:
+            await self._client.flush(within_s)  # type: ignore[arg-type]  # seconds; a fraction does as well
+        except (nats.errors.Error, OSError):
+            return False
+        return True
 
     async def flush(self, within_s: int = 5) -> None:
         """Waits until the broker has all that was sent.
@@ -424,13 +447,23 @@ class Bus:
             )
         except nats.errors.Error as error:
             raise BusError(f"cannot listen to {subject}: {type(error).__name__}") from None
-        # The broker's refusal arrives before its answer to the ping.
-        await self.flush()
-        if any(f'for subscription to "{subject.lower()}"' in text for text in self._refused):
-            self._client._remove_sub(inner._id)
-            inner._stop_processing()
-            raise NotPermittedError(f"{self.role} may not listen to {subject}")
+        try:
+            # The broker's refusal arrives before its answer to the ping.
+            await self.flush()
+            if any(f'for subscription to "{subject.lower()}"' in text for text in self._refused):
+                raise NotPermittedError(f"{self.role} may not listen to {subject}")
+        except BaseException:
+            # Nobody would know of it, but the broker would take it for a listener.
+            await self._abandon(inner)
+            raise
         return Subscription(inner)
+
+    async def _abandon(self, inner: _NatsSubscription) -> None:
+        self._client._remove_sub(inner._id)
+        inner._stop_processing()
+        if self._client.is_connected:
+            with contextlib.suppress(nats.errors.Error, OSError):
+                await self._client._send_unsubscribe(inner._id)
 
     def _check_size(self, data: bytes) -> None:
         if len(data) > self._client.max_payload:

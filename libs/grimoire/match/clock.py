@@ -35,13 +35,17 @@ def due_extensions(state: MatchState[Any], down: Sequence[tuple[int, int]], now_
         clocks = [(0, state.created_ms, state.handshake_extended_ms)]
     else:
         clocks = [(p.prompt_id, p.opened_ms, p.extended_ms) for p in state.prompts if p.limit_ms]
-    apart = _merged(down)
-    owed = ((prompt_id, _overlap(apart, since, now_ms) - given) for prompt_id, since, given in clocks)
+    apart = merged(down)
+    owed = ((prompt_id, overlap(apart, since, now_ms) - given) for prompt_id, since, given in clocks)
     return tuple((prompt_id, min(ms, _LONGEST_MS)) for prompt_id, ms in owed if ms > 0)
 
 
-def _merged(down: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same time as intervals that do not overlap: no moment is given back twice."""
+def merged(down: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same time as intervals in order that do not overlap: no moment is given back twice.
+
+    >>> merged([(5, 9), (1, 2), (8, 12)])
+    [(1, 2), (5, 12)]
+    """
     apart: list[tuple[int, int]] = []
     for start, to in sorted(down):
         if apart and start <= apart[-1][1]:
@@ -51,7 +55,12 @@ def _merged(down: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return apart
 
 
-def _overlap(apart: Sequence[tuple[int, int]], first: int, last: int) -> int:
+def overlap(apart: Sequence[tuple[int, int]], first: int, last: int) -> int:
+    """How much of the time from `first` to `last` lies in these intervals.
+
+    >>> overlap([(1, 2), (5, 12)], 0, 7)
+    3
+    """
     return sum(max(0, min(to, last) - max(start, first)) for start, to in apart)
 
 

@@ -80,9 +80,18 @@ class Referee(Generic[S]):
         self._host_key_id = host_key_id
         self._forced = forced
 
+    def is_standing(self, code: str) -> bool:
+        """Whether a command answers no prompt, by the newest rules."""
+        return code in self._rulebook.newest.standing
+
     def with_forced(self, forced: Forcing) -> Referee[S]:
         """The same referee with these forced draws (analysis matches only)."""
         return Referee(self.game, self._seeds, host_key_id=self._host_key_id, forced=forced, older=self._older)
+
+    @property
+    def has_older(self) -> bool:
+        """Earlier versions of the rules are installed beside the newest."""
+        return bool(self._older)
 
     def rules(self, rules_version: int | None = None) -> Rules[S]:
         """The rules of a match that began under this version; None: those of new matches.

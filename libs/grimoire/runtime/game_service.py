@@ -56,7 +56,7 @@ class GameService:
         """
         plugin = load_game(self.game)
         keys = KeyRing.load_or_create(config.keys_dir)
-        referee = Referee(plugin.game, _seeds(keys), host_key_id=keys.host_key.key_id)
+        referee = Referee(plugin.game, _seeds(keys), host_key_id=keys.host_key.key_id, older=plugin.older)
         async with AsyncExitStack() as cleanup:
             store = await cleanup.enter_async_context(await open_store(config.database_url(self.game)))
             bus = await Bus.connect(config.bus_settings(keys, game_role(self.game)))
@@ -71,9 +71,24 @@ class GameService:
             await rpc.set_serving(True)
             _log.info("game_started", game=self.game, address=address)
             started(address)
-            await stop.wait()
+            await _until_stopped(owner, stop)
             await rpc.set_serving(False)
         _log.info("game_stopped", game=self.game)
+
+
+async def _until_stopped(owner: Owner, stop: asyncio.Event) -> None:
+    """Waits for the end that was asked for; one that was not is an error, and whoever watches starts anew."""
+    failing = asyncio.create_task(owner.failed())
+    asked = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({failing, asked}, return_when=asyncio.FIRST_COMPLETED)
+        if not asked.done():
+            failing.result()
+            raise RuntimeError("a part of the owner has ended although nobody asked")
+    finally:
+        for task in (failing, asked):
+            task.cancel()
+        await asyncio.gather(failing, asked, return_exceptions=True)
 
 
 def _seeds(keys: KeyRing) -> Callable[[str, str, str], Secret]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 from collections.abc import Callable
 from typing import Any
 
@@ -12,20 +13,36 @@ from grimoire.engine import Actor
 from grimoire.match import Entry, MatchState, Parsed
 from grimoire.v1 import envelope_pb2
 
-__all__ = ["LiveMatch", "Pending", "Refusal", "Reply", "Watch"]
+__all__ = ["Absent", "LiveMatch", "Pending", "Refusal", "Reply", "Watch"]
 
-Reply = Callable[[envelope_pb2.CommandReply], None]
-"""Answers a sender; called exactly once."""
+Reply = Callable[[envelope_pb2.CommandReply | None], None]
+"""Answers a sender, at most once. None: the match is not ours any more; whoever it belongs to now is to be asked."""
+
+
+class Absent(enum.Enum):
+    """Why a match cannot be had."""
+
+    MOVED = "moved"
+    """Another instance owns it, or nobody does."""
+    BROKEN = "broken"
+    """Its log no longer folds, or its rules are not installed here: it is set aside."""
+    BUSY = "busy"
+    """Not now: the store does not answer, or too many wait already."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A rejection judged against a state that is not on disk yet, with what it takes to judge anew."""
+    """A rejection judged against a state that is not on disk yet, with what it takes to judge anew.
+
+    Attributes:
+        tries: how often it was judged.
+    """
 
     actor: Actor
     parsed: Parsed
     received_ms: int
     replies: list[Reply]
     rejection: envelope_pb2.Rejection
+    tries: int = 1
 
 
 class Pending:
@@ -37,12 +54,20 @@ class Pending:
         entry: what it did.
         replies: who waits for it (several, where a command was sent again meanwhile).
         after: rejections that rest on this entry; they are true only once it is on disk.
+        tries: how often it was judged.
     """
 
-    __slots__ = ("actor", "after", "entry", "live", "parsed", "received_ms", "replies")
+    __slots__ = ("actor", "after", "entry", "live", "parsed", "received_ms", "replies", "tries")
 
     def __init__(
-        self, live: LiveMatch, actor: Actor, parsed: Parsed, received_ms: int, entry: Entry, replies: list[Reply]
+        self,
+        live: LiveMatch,
+        actor: Actor,
+        parsed: Parsed,
+        received_ms: int,
+        entry: Entry,
+        replies: list[Reply],
+        tries: int = 1,
     ) -> None:
         self.live = live
         self.actor = actor
@@ -51,6 +76,12 @@ class Pending:
         self.entry = entry
         self.replies = replies
         self.after: list[Refusal] = []
+        self.tries = tries
+
+    @property
+    def waiters(self) -> list[Pending | Refusal]:
+        """This command and what rests on it."""
+        return [self, *self.after]
 
 
 class Watch:
@@ -81,7 +112,8 @@ class Watch:
         """All that has come; empty after `wait_s` without news."""
         if not self.entries and not self.dropped:
             try:
-                await asyncio.wait_for(self._wake.wait(), wait_s)
+                async with asyncio.timeout(wait_s):
+                    await self._wake.wait()
             except TimeoutError:
                 return []
         self._wake.clear()
@@ -101,6 +133,7 @@ class LiveMatch:
         command_ids: ids of all stored commands, to know a duplicate without asking the store.
         watches: streams that follow it.
         epoch: of the partition under which it is written.
+        touched_s: when it was last used, on the event loop's clock.
         game, rules_version: what it is a match of.
     """
 
@@ -114,6 +147,7 @@ class LiveMatch:
         "partition",
         "pending",
         "rules_version",
+        "touched_s",
         "watches",
     )
 
@@ -136,6 +170,7 @@ class LiveMatch:
         self.pending: dict[bytes, Pending] = {}
         self.command_ids: set[bytes] = set()
         self.watches: set[Watch] = set()
+        self.touched_s = 0.0
 
     @property
     def idle(self) -> bool:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import time
 from collections import deque
+from collections.abc import Awaitable
 from typing import Final
 
 import structlog
 
 from grimoire.bus import Bus, BusError, Message
+from grimoire.runtime.metrics import METRICS
+from grimoire.runtime.tasks import cancelled
 
 __all__ = ["Outbox"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
+_INBOX: Final = "_INBOX_"
+_FLUSH_S: Final = 1.0
+
 
 class Outbox:
     """What is to be sent over the bus.
+
+    It never waits for the broker: what cannot be sent is dropped, and told once until sending works again. Whoever
+    misses a reply asks again, and readers see gaps by version.
 
     Args:
         bus: the connection.
@@ -27,19 +36,34 @@ class Outbox:
     def __init__(self, bus: Bus, game: str) -> None:
         self._bus = bus
         self._game = game
-        self._queue: deque[tuple[Message | None, str, bytes]] = deque()
+        self._queue: deque[tuple[Message | None, str, bytes | None]] = deque()
+        self._since = 0.0
+        self._lag = METRICS.publication_lag.labels(game)
+        self._failing = False
         self._wake = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
         self._task: asyncio.Task[None] | None = None
 
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end by itself."""
+        return () if self._task is None else (self._task,)
+
     def start(self) -> None:
         """Begins to send."""
         self._task = asyncio.create_task(self._run(), name="outbox")
 
-    def reply(self, request: Message, data: bytes) -> None:
-        """Answers a request."""
-        self._put(request, "", data)
+    def reply(self, request: Message, data: bytes | None) -> None:
+        """Answers a request; None: whoever owns the match now is to be asked.
+
+        Only inboxes are answered: a request that names another subject wants us to speak in its place.
+        """
+        if request.reply.startswith(_INBOX):
+            self._put(request, "", data)
 
     def publish(self, match_id: str, data: bytes) -> None:
         """Publishes a committed entry. It may be lost with the connection: readers see gaps by version and ask."""
@@ -47,29 +71,39 @@ class Outbox:
 
     async def stop(self) -> None:
         """Sends what waits, then stops."""
-        await self._empty.wait()
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        try:
+            async with asyncio.timeout(_FLUSH_S):
+                await self._empty.wait()
+        except TimeoutError:
+            _log.warning("outbox_not_emptied", messages=len(self._queue))
+        await cancelled(self._task)
+        self._task = None
 
-    def _put(self, request: Message | None, match_id: str, data: bytes) -> None:
+    def _put(self, request: Message | None, match_id: str, data: bytes | None) -> None:
+        if not self._queue:
+            self._since = time.perf_counter()
+            self._empty.clear()
+            self._wake.set()
         self._queue.append((request, match_id, data))
-        self._empty.clear()
-        self._wake.set()
 
     async def _run(self) -> None:
         while True:
             while self._queue:
                 request, match_id, data = self._queue.popleft()
                 try:
-                    if request is not None:
-                        await self._bus.reply(request, data)
-                    else:
-                        await self._bus.publish_event(self._game, match_id, data)
+                    await self._send(request, match_id, data)
                 except BusError as error:
-                    _log.warning("outbox_dropped", match_id=match_id, reason=str(error))
+                    if not self._failing:
+                        _log.warning("outbox_drops", reason=str(error))
+                    self._failing = True
+                else:
+                    self._failing = False
+            self._lag.observe(time.perf_counter() - self._since)
             self._empty.set()
             self._wake.clear()
             await self._wake.wait()
+
+    def _send(self, request: Message | None, match_id: str, data: bytes | None) -> Awaitable[None]:
+        if request is None:
+            return self._bus.publish_event(self._game, match_id, data or b"")
+        return self._bus.decline(request) if data is None else self._bus.reply(request, data)

@@ -7,18 +7,25 @@ and the publication follow the commit. Views come from the last committed state.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final
 
 import msgspec
 import structlog
 from google.protobuf.message import DecodeError
 
-from grimoire.bus import Bus, Message, Subscription, partition_commands, who_subject
-from grimoire.engine import CLOCK, HOST, Actor
-from grimoire.eventstore import ConflictKind, EventStore, StoreError, Unavailable, partition_of
+from grimoire.bus import (
+    Bus,
+    BusError,
+    Message,
+    Subscription,
+    free_subject,
+    partition_commands,
+    who_subject,
+)
+from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Seat
+from grimoire.eventstore import EventStore, StoreError, Unavailable, partition_of
 from grimoire.match import (
     Entry,
     MatchState,
@@ -29,9 +36,13 @@ from grimoire.match import (
     first_expired,
     reject,
 )
+from grimoire.match.clock import overlap
+from grimoire.runtime.cache import MatchCache
 from grimoire.runtime.clockwork import Clockwork
-from grimoire.runtime.committer import Committer
-from grimoire.runtime.live import LiveMatch, Pending, Refusal, Reply, Watch
+from grimoire.runtime.committer import Committer, Refused
+from grimoire.runtime.faults import trail
+from grimoire.runtime.live import Absent, LiveMatch, Pending, Refusal, Reply, Watch
+from grimoire.runtime.loader import Loader, stored_parts
 from grimoire.runtime.metrics import METRICS
 from grimoire.runtime.outbox import Outbox
 from grimoire.runtime.partitions import Held, Partitions
@@ -42,6 +53,13 @@ __all__ = ["BrokenMatchError", "MovedError", "Owner", "OwnerLimits"]
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _RETRY_MS: Final = 100
+_SLOW_RETRY_MS: Final = 1_000
+_TRIES: Final = 3
+_JOINED: Final = 8
+_BROKER_S: Final = 1.0
+_FINISH_S: Final = 2.0
+_WINDING: Final = 8
+_NOBODY: Final = Actor(ActorKind.SEAT, Seat(-1))
 
 
 class MovedError(Exception):
@@ -57,38 +75,46 @@ class OwnerLimits(msgspec.Struct, frozen=True):
 
     Attributes:
         queued_match: commands of one match on their way to disk.
-        queued_instance: commands of all matches on their way to disk.
+        queued_instance: commands of all matches on their way to disk; of those that wait for their match to be folded;
+            and of those that wait for certainty that this instance still owns them.
         cached_matches: idle matches kept in memory; the one touched longest ago goes first and is folded anew.
+        cached_s: seconds after which an idle match leaves memory.
         loading_commands: commands that wait for one match to be folded.
+        duplicates: repeated commands that are looked up at once.
         submission_bytes: largest message taken from the bus.
-        read_chunk: entries folded before others get their turn.
+        foreign_reads: matches of other instances folded at once for whoever asked the wrong one.
     """
 
     queued_match: int = 64
     queued_instance: int = 2_048
     cached_matches: int = 4_096
+    cached_s: float = 600.0
     loading_commands: int = 256
+    duplicates: int = 256
     submission_bytes: int = 64 * 1024
-    read_chunk: int = 64
-
-
-Work = Callable[[LiveMatch | None], None]
+    foreign_reads: int = 4
 
 
 class _Meters:
     """This game's counters, looked up once."""
 
     def __init__(self, game: str) -> None:
+        self._game = game
+        self._codes: dict[str, Any] = {}
         self.accepted = METRICS.commands.labels(game, "accepted")
         self.seconds = METRICS.command_seconds.labels(game)
         self.group = METRICS.commit_group.labels(game)
         self.duplicates = METRICS.duplicates.labels(game)
-        self.folded = METRICS.folded_entries.labels(game)
-        self.fold_seconds = METRICS.fold_seconds.labels(game)
         self.open_matches = METRICS.open_matches.labels(game)
         self.owned = METRICS.owned_partitions.labels(game)
         self.clock_lag = METRICS.clock_lag.labels(game)
-        self.broken = METRICS.broken_matches.labels(game)
+
+    def refused(self, code: str) -> None:
+        """Counts a rejection; codes are few, they are the rulebook's and the platform's."""
+        counter = self._codes.get(code)
+        if counter is None:
+            counter = self._codes[code] = METRICS.commands.labels(self._game, code)
+        counter.inc()
 
 
 class Owner:
@@ -116,275 +142,331 @@ class Owner:
         self.referee = referee
         self.store = store
         self.game = referee.game.id
+        self._newest = referee.game.rules_version
+        self._older = referee.has_older
         self._bus = bus
         self._instance = instance
         self._address = ""
         self._now_ms = now_ms
-        self._limits = limits or OwnerLimits()
-        self._matches: OrderedDict[str, LiveMatch] = OrderedDict()
-        self._loading: dict[str, list[Work]] = {}
-        self._broken: set[str] = set()
-        self._deferred: deque[tuple[Message, int]] = deque()
-        self._deferred_due: set[str] = set()
+        self._limits = limits = limits or OwnerLimits()
+        self._deferred: deque[tuple[int, Message, int]] = deque()
+        self._late: dict[tuple[int, str], None] = {}
         self._subscriptions: dict[int, list[Subscription]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._outbox = Outbox(bus, self.game)
-        self._committer = Committer(store, self._on_committed, self._on_refused)
-        self._clockwork = Clockwork(now_ms, self._on_due)
+        self._looking_up = 0
+        self._progress = asyncio.Event()
         self._stopping = False
         self._meters = _Meters(self.game)
-        self.partitions = Partitions(
-            store, self.game, instance, now_ms, self._on_taken, self._on_lost, self._run_deferred
+        self._outbox = Outbox(bus, self.game)
+        self._committer = Committer(store, self.game, self._on_committed, self._on_refused)
+        self._clockwork = Clockwork(now_ms, self._on_due)
+        self._cache = MatchCache(limits.cached_matches, limits.cached_s)
+        self._foreign = asyncio.Semaphore(limits.foreign_reads)
+        self.partitions = Partitions(store, self.game, instance, now_ms, self)
+        self._loader = Loader(
+            referee,
+            store,
+            self._cache,
+            self.partitions.held.get,
+            lambda: self.partitions.sure(self._now_ms()),
+            waiting=limits.queued_instance,
+            waiting_match=limits.loading_commands,
         )
 
     # ---- life ----------------------------------------------------------------------------------------------------
 
     async def start(self, address: str) -> None:
-        """Takes what partitions are free and serves them.
+        """Takes our share of the partitions and serves them.
 
         Args:
             address: where our RulesService answers; announced with each partition.
+
+        Raises:
+            StoreError, BusError: if store or broker do not answer.
         """
         self._address = address
         self._outbox.start()
         self._committer.start()
+        await self._bus.serve(free_subject(self.game), lambda _: self.partitions.hurry())
+        self._bus.on_reconnect(self._on_reconnect)
         await self.partitions.start(address)
 
+    async def failed(self) -> None:
+        """Returns only if something that must run has ended: this instance is of no use any more.
+
+        Raises:
+            Exception: what it ended with.
+        """
+        tasks = {*self.partitions.tasks, *self._committer.tasks, *self._outbox.tasks}
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+
     async def stop(self) -> None:
-        """Takes no more commands, finishes those it has, and gives its partitions up."""
+        """Takes no more commands, finishes those it has, and hands its partitions over."""
         self._stopping = True
-        self._clockwork.stop()
-        for subscriptions in list(self._subscriptions.values()):
-            for subscription in subscriptions:
-                await subscription.stop()
-        self._subscriptions.clear()
-        while self._loading or self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._committer.drain()
-        await self._committer.stop()
-        for live in self._matches.values():
-            _drop_watches(live)
-        await self._outbox.stop()
         await self.partitions.stop()
+        self._clockwork.stop()
+        try:
+            async with asyncio.timeout(_FINISH_S):
+                await self._loader.idle()
+                await asyncio.gather(*self._tasks, return_exceptions=True)
+        except TimeoutError:
+            _log.warning("owner_not_finished", tasks=len(self._tasks))
+        await self._committer.stop()
+        await self._outbox.stop()
+        self._cache.close()
 
-    async def _on_taken(self, taken: dict[int, Held]) -> None:
-        game = self.game
-        for deadline in await self.store.deadlines(game, list(taken)):
-            self._clockwork.set(deadline.match_id, deadline.due_ms)
-        for partition, held in taken.items():
-            owner = cluster_pb2.Owner(
-                instance=self._instance, epoch=held.epoch, address=self._address
-            ).SerializeToString()
-            self._subscriptions[partition] = [
-                await self._bus.serve(partition_commands(game, partition), self._on_command),
-                await self._bus.serve(who_subject(game, partition), _answer_with(self._outbox, owner)),
-            ]
-            await self._bus.announce_owner(game, partition, owner)
+    async def _on_reconnect(self) -> None:
+        self.partitions.hurry()
 
-    async def _on_lost(self, lost: set[int]) -> None:
-        for partition in lost:
-            for subscription in self._subscriptions.pop(partition, ()):
-                await subscription.stop()
-        gone = [live for live in self._matches.values() if live.partition in lost]
-        for live in gone:
+    # ---- partitions (Tenant) -------------------------------------------------------------------------------------
+
+    async def reachable(self) -> bool:
+        """The broker answers."""
+        return await self._bus.alive(_BROKER_S)
+
+    async def listen(self, taken: dict[int, Held]) -> None:
+        """Subscribes to the commands of partitions, and announces their new owner.
+
+        Raises:
+            BusError: if the broker does not take it all.
+        """
+        listening = (self._listen_to(partition, held.epoch) for partition, held in taken.items())
+        for outcome in await asyncio.gather(*listening, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _listen_to(self, partition: int, epoch: int) -> None:
+        owner = cluster_pb2.Owner(instance=self._instance, epoch=epoch, address=self._address).SerializeToString()
+        subscriptions = self._subscriptions.setdefault(partition, [])
+        commands, who = partition_commands(self.game, partition), who_subject(self.game, partition)
+        subscriptions.append(await self._bus.serve(commands, lambda message: self._on_command(partition, message)))
+        subscriptions.append(await self._bus.serve(who, lambda request: self._outbox.reply(request, owner)))
+        await self._bus.announce_owner(self.game, partition, owner)
+
+    async def wind(self, taken: dict[int, Held]) -> None:
+        """Sets the clocks from the store. Down time since a match's last entry is still to be given back to it."""
+        partitions = list(taken)
+        for at in range(0, len(partitions), _WINDING):
+            some = partitions[at : at + _WINDING]
+            due: dict[int, list[tuple[str, int]]] = {partition: [] for partition in some}
+            for deadline in await self.store.deadlines(self.game, some):
+                down = taken[deadline.partition].down
+                owed_ms = overlap(down, deadline.updated_ms, down[-1][1]) if down else 0
+                due[deadline.partition].append((deadline.match_id, deadline.due_ms + owed_ms))
+            for partition, deadlines in due.items():
+                self._clockwork.set_many(partition, deadlines)
+
+    async def drain(self, partitions: Collection[int]) -> None:
+        """Stops listening, and waits until no command of these partitions is on its way to disk."""
+        await asyncio.gather(*(self._mute(partition) for partition in partitions))
+        self._settle_deferred()
+        while any(live.pending for live in self._cache.of(partitions)):
+            self._progress.clear()
+            await self._progress.wait()
+
+    async def _mute(self, partition: int) -> None:
+        for subscription in self._subscriptions.pop(partition, ()):
+            await subscription.stop()
+
+    def forget(self, partitions: Collection[int]) -> None:
+        """Drops all that is known of partitions that are no longer ours."""
+        for partition in partitions:
+            if partition in self._subscriptions:
+                self._spawn(self._mute(partition))
+            self._clockwork.drop(partition)
+        for live in self._cache.of(partitions):
             self._forget(live)
-        self._clockwork.forget([m for m in self._clockwork.known() if partition_of(m) in lost])
+        self._loader.forget(partitions)
+        self._settle_deferred()
+
+    async def offer(self, partitions: Collection[int]) -> None:
+        """Tells the other instances that some are free."""
+        del partitions
+        await self._bus.announce_free(self.game)
+
+    def certain(self) -> None:
+        """What waited for certainty goes on."""
+        self._meters.owned.set(len(self.partitions.held))
+        self._meters.open_matches.set(len(self._clockwork))
+        self._settle_deferred()
+        if self._late and self.partitions.sure(self._now_ms()):
+            late, self._late = self._late, {}
+            self._on_due(list(late))
+
+    def uncertain(self) -> None:
+        """What waited for certainty waits no longer."""
+        if not self.partitions.sure(self._now_ms()):
+            deferred, self._deferred = self._deferred, deque()
+            for _, message, _ in deferred:
+                self._answer(message, self._overloaded(_SLOW_RETRY_MS))
 
     # ---- commands ------------------------------------------------------------------------------------------------
 
-    def _on_command(self, message: Message) -> None:
+    def _on_command(self, partition: int, message: Message) -> None:
         now = self._now_ms()
-        if not self.partitions.sure(now):
-            # We were suspended: somebody else may own the match by now. The next beat tells.
-            if len(self._deferred) >= self._limits.queued_instance:
-                self._answer(message, _overloaded())
-                return
-            self._deferred.append((message, now))
-            self.partitions.hurry()
-            return
-        self._take(message, now)
+        held = self.partitions.held.get(partition)
+        if held is None or held.leaving:
+            self._outbox.reply(message, None)
+        elif held.served and self.partitions.sure(now):
+            self._take(partition, message, self._clockwork.received(now))
+        elif len(self._deferred) >= self._limits.queued_instance:
+            self._answer(message, self._overloaded(_SLOW_RETRY_MS))
+        else:
+            # Just taken and not ready yet; or we were suspended, and somebody else may own it by now. The next sign of
+            # life tells.
+            self._deferred.append((partition, message, now))
+            if held.served:
+                self.partitions.hurry()
 
-    def _run_deferred(self) -> None:
-        self._meters.owned.set(len(self.partitions.held))
-        self._meters.open_matches.set(len(self._clockwork))
-        while self._deferred and self.partitions.sure(self._now_ms()):
-            self._take(*self._deferred.popleft())
-        if self._deferred_due and self.partitions.sure(self._now_ms()):
-            due, self._deferred_due = self._deferred_due, set()
-            self._on_due(list(due))
+    def _settle_deferred(self) -> None:
+        """Commands that waited are judged, wait on, or are left to the new owner."""
+        deferred, self._deferred = self._deferred, deque()
+        sure = self.partitions.sure(self._now_ms())
+        for partition, message, received_ms in deferred:
+            held = self.partitions.held.get(partition)
+            if held is None or held.leaving:
+                self._outbox.reply(message, None)
+            elif sure and held.served:
+                self._take(partition, message, received_ms)
+            else:
+                self._deferred.append((partition, message, received_ms))
 
-    def _take(self, message: Message, received_ms: int) -> None:
+    def _take(self, partition: int, message: Message, received_ms: int) -> None:
         if len(message.data) > self._limits.submission_bytes:
             size, limit = len(message.data), self._limits.submission_bytes
-            self._answer(message, _refused(reject("too_large", size=size, limit=limit)))
+            self._answer(message, self._refused(reject("too_large", size=size, limit=limit)))
             return
         try:
             submission = envelope_pb2.Submission.FromString(message.data)
         except DecodeError:
-            self._answer(message, _refused(reject("malformed", detail="it does not parse")))
+            self._answer(message, self._refused(reject("malformed", detail="it does not parse")))
             return
-        match_id = submission.command.match_id
-        if message.subject.rpartition(".")[2] != match_id:
-            self._answer(message, _refused(reject("malformed", detail="its match id is another", field="match_id")))
+        if message.subject.rpartition(".")[2] != submission.command.match_id:
+            self._answer(
+                message, self._refused(reject("malformed", detail="its match id is another", field="match_id"))
+            )
             return
-        self.submit(submission, received_ms, lambda reply: self._answer(message, reply))
+        self._submit(partition, submission, received_ms, lambda reply: self._answer(message, reply))
 
-    def submit(self, submission: envelope_pb2.Submission, received_ms: int, reply: Reply) -> None:
-        """Judges a command as soon as its match is in memory.
+    def _submit(self, partition: int, submission: envelope_pb2.Submission, received_ms: int, reply: Reply) -> None:
+        command, who = submission.command, submission.occupant_id
+        parsed = self.referee.read(command, who)
+        if not isinstance(parsed, Parsed) and not self._older:
+            reply(self._refused(parsed))
+            return
+        actor = HOST if submission.host else _sender(command)
+
+        def work(found: LiveMatch | Absent) -> None:
+            if isinstance(found, Absent):
+                reply(self._absent(found))
+                return
+            read = parsed
+            if found.rules_version != self._newest and found.ahead is not None:
+                read = self.referee.read(command, who, found.rules_version)
+            if isinstance(read, Parsed):
+                self._admit(found, actor, read, received_ms, [reply])
+            else:
+                reply(self._refused(read))
+
+        self._loader.ask(partition, command.match_id, work)
+
+    def _absent(self, why: Absent) -> envelope_pb2.CommandReply | None:
+        if why is Absent.MOVED:
+            return None
+        if why is Absent.BUSY:
+            return self._overloaded(_RETRY_MS)
+        return self._refused(reject("match_broken"))
+
+    def _admit(
+        self, live: LiveMatch, actor: Actor, parsed: Parsed, received_ms: int, replies: list[Reply], tries: int = 1
+    ) -> None:
+        """The platform's checks that need the match, in their order; then the referee.
 
         Args:
-            submission: what came over the bus.
+            live: the match.
+            actor: who claims to send it.
+            parsed: the command.
             received_ms: when it came; what counts against a deadline.
-            reply: called once, after the commit or with the rejection.
+            replies: who waits for the answer.
+            tries: how often it has been judged, this time included.
         """
-        match_id = submission.command.match_id
-        parsed = self.referee.read(submission.command, submission.occupant_id)
-        if not isinstance(parsed, Parsed):
-            reply(_refused(parsed))
-            return
-        self._with_match(match_id, lambda live: self._judge(live, submission, parsed, received_ms, reply))
-
-    def _with_match(self, match_id: str, work: Work) -> None:
-        """Calls back with the match, at once if it is in memory; with None if it cannot be had."""
-        live = self._matches.get(match_id)
-        if live is not None:
-            self._matches.move_to_end(match_id)
-            work(live)
-            return
-        if partition_of(match_id) not in self.partitions.held or match_id in self._broken:
-            work(None)
-            return
-        waiting = self._loading.get(match_id)
-        if waiting is None:
-            self._loading[match_id] = [work]
-            self._spawn(self._load(match_id))
-        elif len(waiting) >= self._limits.loading_commands:
-            work(None)
-        else:
-            waiting.append(work)
-
-    async def _load(self, match_id: str) -> None:
-        partition = partition_of(match_id)
-        live: LiveMatch | None = None
-        try:
-            held = self.partitions.held.get(partition)
-            if held is not None:
-                live = await self._folded(match_id, partition, held.epoch)
-        except Unavailable as error:
-            _log.warning("match_not_loaded", match_id=match_id, reason=str(error))
-        except Exception:
-            # The log no longer folds: this match is set aside, all others go on.
-            self._broken.add(match_id)
-            self._meters.broken.inc()
-            _log.exception("match_broken", match_id=match_id)
-        held = self.partitions.held.get(partition)
-        if live is not None and (held is None or held.epoch != live.epoch):
-            live = None
-        if live is not None:
-            self._remember(live)
-        for work in self._loading.pop(match_id):
-            work(live)
-
-    async def _folded(self, match_id: str, partition: int, epoch: int) -> LiveMatch:
-        game = self.referee.game
-        live = LiveMatch(match_id, self.game, game.rules_version, partition, epoch, None)
-        started = time.perf_counter()
-        state: MatchState[Any] | None = None
-        async for chunk in self.store.read_chunks(match_id, parts=True, size=self._limits.read_chunk):
-            for stored in chunk:
-                state = self.referee.fold(state, stored.header, stored.public, _parts(stored.parts), stored.hash)
-                live.command_ids.add(stored.command_id)
-            self._meters.folded.inc(len(chunk))
-            await asyncio.sleep(0)
-        live.committed = live.ahead = state
-        self._meters.fold_seconds.inc(time.perf_counter() - started)
-        return live
-
-    def _remember(self, live: LiveMatch) -> None:
-        self._matches[live.match_id] = live
-        if live.committed is not None:
-            self._clockwork.set(live.match_id, live.committed.next_deadline_ms)
-        while len(self._matches) > self._limits.cached_matches:
-            oldest = next((m for m, kept in self._matches.items() if kept.idle and kept is not live), None)
-            if oldest is None:
-                break
-            del self._matches[oldest]
-
-    def _judge(
-        self,
-        live: LiveMatch | None,
-        submission: envelope_pb2.Submission,
-        parsed: Parsed,
-        received_ms: int,
-        reply: Reply,
-    ) -> None:
-        """The platform's checks that need the match, in their order; then the referee."""
-        if live is None:
-            broken = submission.command.match_id in self._broken
-            reply(_refused(reject("match_broken")) if broken else _overloaded())
-            return
-        state, command = live.ahead, submission.command
-        if state is None and not (submission.host and parsed.type == "create_match"):
-            reply(_refused(reject("unknown_match")))
-            return
-        actor = HOST
-        if not submission.host:
-            seat = command.seat if command.HasField("seat") else -1
-            if state is None or not self.referee.holds_seat(state, seat, submission.occupant_id):
-                version = 0 if state is None else state.version
-                reply(_refused(reject("not_a_seat", version=version, seat=seat)))
-                return
-            actor = Actor.of_seat(seat)
-        if (
-            len(live.pending) >= self._limits.queued_match
-            or self._committer.queued >= self._limits.queued_instance
-            or self._stopping
-        ):
-            reply(_overloaded())
-            return
-        self._settle(live, actor, parsed, received_ms, [reply])
-
-    def _settle(self, live: LiveMatch, actor: Actor, parsed: Parsed, received_ms: int, replies: list[Reply]) -> None:
-        """Answers a duplicate, or judges."""
-        earlier = live.pending.get(parsed.command_id)
-        if earlier is not None:
-            if _same(earlier.actor, earlier.parsed, actor, parsed):
-                earlier.replies += replies
-            else:
-                _reply_all(replies, _refused(reject("command_id_reused", version=earlier.entry.version)))
-            return
-        if parsed.command_id in live.command_ids:
-            self._spawn(self._answer_duplicate(live.match_id, actor, parsed, replies))
-            return
-        self._expire_due(live, received_ms)
-        result = self._decide(live, actor, parsed, received_ms)
-        if isinstance(result, Entry):
-            self._accept(live, actor, parsed, received_ms, result, replies)
-        else:
-            METRICS.commands.labels(self.game, result.code).inc()
-            if live.pending:
-                # It rests on entries that are not on disk yet: it is true only when they are.
-                last = next(reversed(live.pending.values()))
-                last.after.append(Refusal(actor, parsed, received_ms, replies, result))
-            else:
-                _reply_all(replies, _refused(result))
-
-    def _decide(self, live: LiveMatch, actor: Actor, parsed: Parsed, now_ms: int) -> Entry | envelope_pb2.Rejection:
         state = live.ahead
+        if state is None and not (actor is HOST and parsed.type == "create_match"):
+            _reply_all(replies, self._refused(reject("unknown_match")))
+            return
+        refusal = None if state is None or actor is HOST else self._stranger(state, actor, parsed)
+        if refusal is None:
+            earlier = live.pending.get(parsed.command_id)
+            if earlier is not None and _same(earlier.actor, earlier.parsed, actor, parsed):
+                earlier.replies += replies
+                # Whoever asks again has given up waiting for the first answers.
+                del earlier.replies[:-_JOINED]
+                return
+            if self._full(live):
+                _reply_all(replies, self._overloaded(_SLOW_RETRY_MS if self._committer.stalled else _RETRY_MS))
+                return
+            if earlier is not None:
+                refusal = reject("command_id_reused", version=earlier.entry.version)
+            elif parsed.command_id in live.command_ids:
+                self._answer_duplicate(live.match_id, actor, parsed, replies)
+                return
+        if refusal is None:
+            self._expire_due(live, received_ms)
+            result = self._decide(live, live.ahead, actor, parsed, received_ms)
+            if isinstance(result, Entry):
+                self._accept(live, actor, parsed, received_ms, result, replies, tries)
+                return
+            refusal = result
+        self._refuse(live, Refusal(actor, parsed, received_ms, replies, refusal, tries))
+
+    def _stranger(self, state: MatchState[Any], actor: Actor, parsed: Parsed) -> envelope_pb2.Rejection | None:
+        if self.referee.holds_seat(state, actor.seat, parsed.occupant_id):
+            return None
+        return reject("not_a_seat", version=state.version, seat=actor.seat)
+
+    def _full(self, live: LiveMatch) -> bool:
+        return (
+            self._committer.stalled
+            or len(live.pending) >= self._limits.queued_match
+            or self._committer.queued >= self._limits.queued_instance
+        )
+
+    def _refuse(self, live: LiveMatch, refusal: Refusal) -> None:
+        """A rejection is true at once if it rests on what is on disk, else only when that is."""
+        if not live.pending:
+            _reply_all(refusal.replies, self._refused(refusal.rejection))
+            return
+        last = next(reversed(live.pending.values()))
+        if len(last.after) < self._limits.queued_match:
+            last.after.append(refusal)
+        else:
+            _reply_all(refusal.replies, self._overloaded(_RETRY_MS))
+
+    def _decide(
+        self, live: LiveMatch, state: MatchState[Any] | None, actor: Actor, parsed: Parsed, now_ms: int
+    ) -> Entry | envelope_pb2.Rejection:
         try:
             if state is None:
                 return self.referee.create(live.match_id, parsed, now_ms)
-            return self.referee.judge(state, actor, parsed, now_ms, self._owed(live, now_ms))
-        except Exception:
+            return self.referee.judge(state, actor, parsed, now_ms, self._owed(live, state, now_ms))
+        except Exception as error:
             # A poisonous command: nothing happened in the match; whoever sent it and everybody else go on.
-            _log.exception("not_judged", match_id=live.match_id, type=parsed.type, actor=actor.kind.name)
+            _log.error(
+                "not_judged",
+                match_id=live.match_id,
+                type=parsed.type,
+                actor=actor.kind.name,
+                error=type(error).__name__,
+                trail=trail(error),
+            )
             return reject("not_judged", version=0 if state is None else state.version)
 
-    def _owed(self, live: LiveMatch, now_ms: int) -> tuple[tuple[int, int], ...]:
+    def _owed(self, live: LiveMatch, state: MatchState[Any], now_ms: int) -> tuple[tuple[int, int], ...]:
         """Down time to give back; nearly always none, and then nothing is computed."""
         held = self.partitions.held.get(live.partition)
-        state = live.ahead
-        if held is None or not held.down or state is None or state.over:
+        if held is None or not held.down or state.over:
             return ()
         since = min((p.opened_ms for p in state.prompts), default=state.created_ms)
         return due_extensions(state, held.down, now_ms) if held.down[-1][1] > since else ()
@@ -397,24 +479,33 @@ class Owner:
         received_ms: int,
         entry: Entry,
         replies: list[Reply],
+        tries: int = 1,
     ) -> None:
-        pending = Pending(live, actor, parsed, received_ms, entry, replies)
+        pending = Pending(live, actor, parsed, received_ms, entry, replies, tries)
         live.ahead = entry.state
         live.pending[entry.command_id] = pending
         self._committer.put(pending)
 
-    async def _answer_duplicate(self, match_id: str, actor: Actor, parsed: Parsed, replies: list[Reply]) -> None:
+    def _answer_duplicate(self, match_id: str, actor: Actor, parsed: Parsed, replies: list[Reply]) -> None:
+        if self._looking_up >= self._limits.duplicates:
+            _reply_all(replies, self._overloaded(_RETRY_MS))
+            return
+        self._looking_up += 1
+        self._spawn(self._look_up_duplicate(match_id, actor, parsed, replies))
+
+    async def _look_up_duplicate(self, match_id: str, actor: Actor, parsed: Parsed, replies: list[Reply]) -> None:
         """The first reply again, rebuilt from the store, to the same sender of the same command only."""
         try:
             stored = await self.store.by_command(match_id, parsed.command_id)
-        except (Unavailable, StoreError):
-            _reply_all(replies, _overloaded())
+        except StoreError:
+            stored = None
+        finally:
+            self._looking_up -= 1
+        if stored is None:
+            _reply_all(replies, self._overloaded(_RETRY_MS))
             return
         self._meters.duplicates.inc()
-        if stored is None:
-            _reply_all(replies, _overloaded())
-            return
-        record = match_pb2.CommandRecord.FromString(_parts(stored.parts)["command"])
+        record = match_pb2.CommandRecord.FromString(stored_parts(stored.parts)["command"])
         same = (
             record.actor == actor.kind.value
             and record.type == parsed.type
@@ -426,34 +517,44 @@ class Owner:
             accepted = envelope_pb2.Accepted(version=stored.version, duplicate=True)
             _reply_all(replies, envelope_pb2.CommandReply(accepted=accepted))
         else:
-            _reply_all(replies, _refused(reject("command_id_reused", version=stored.version)))
+            _reply_all(replies, self._refused(reject("command_id_reused", version=stored.version)))
 
     # ---- clock ---------------------------------------------------------------------------------------------------
 
-    def _on_due(self, match_ids: list[str]) -> None:
+    def _on_due(self, due: list[tuple[int, str]]) -> None:
         if self._stopping:
             return
         now = self._now_ms()
         if not self.partitions.sure(now):
-            self._deferred_due.update(match_ids)
+            self._late.update(dict.fromkeys(due))
             self.partitions.hurry()
             return
-        for match_id in match_ids:
-            self._with_match(match_id, lambda live: self._ring(live, now))
+        for partition, match_id in due:
+            self._ring(partition, match_id, now)
 
-    def _ring(self, live: LiveMatch | None, now_ms: int) -> None:
-        if live is None:
+    def _ring(self, partition: int, match_id: str, now_ms: int) -> None:
+        """A deadline may have passed: the clock acts, or it is set anew."""
+        held = self.partitions.held.get(partition)
+        if held is None or held.leaving:
+            return
+
+        def work(found: LiveMatch | Absent) -> None:
+            if isinstance(found, LiveMatch):
+                self._strike(found, now_ms)
+            elif found is Absent.BUSY:
+                self._clockwork.set(partition, match_id, now_ms + _SLOW_RETRY_MS)
+
+        self._loader.ask(partition, match_id, work, urgent=False)
+
+    def _strike(self, live: LiveMatch, now_ms: int) -> None:
+        if self._full(live):
+            self._clockwork.set(live.partition, live.match_id, now_ms + _SLOW_RETRY_MS)
             return
         self._expire_due(live, now_ms)
-        if live.ahead is live.committed and live.committed is not None:
-            self._rearm(live, now_ms)
-
-    def _rearm(self, live: LiveMatch, now_ms: int) -> None:
-        """Nothing was due after all (down time is given back): wake again when it is."""
-        state = live.ahead
-        if state is not None:
-            _, next_ms = first_expired(state, self._owed(live, now_ms), now_ms)
-            self._clockwork.set(live.match_id, next_ms)
+        if not live.pending and live.committed is not None:
+            # Nothing was due after all (down time is given back): wake again when it is.
+            _, next_ms = first_expired(live.committed, self._owed(live, live.committed, now_ms), now_ms)
+            self._clockwork.set(live.partition, live.match_id, next_ms)
 
     def _expire_due(self, live: LiveMatch, now_ms: int) -> None:
         """Lets the clock act first where a deadline has passed: a command that came later is stale."""
@@ -461,11 +562,11 @@ class Owner:
             deadline = state.next_deadline_ms
             if deadline is None or now_ms < deadline or len(live.pending) >= self._limits.queued_match:
                 return
-            prompt_id, _ = first_expired(state, self._owed(live, now_ms), now_ms)
+            prompt_id, _ = first_expired(state, self._owed(live, state, now_ms), now_ms)
             if prompt_id is None:
                 return
             parsed = clock_command(prompt_id)
-            result = self._decide(live, CLOCK, parsed, now_ms)
+            result = self._decide(live, state, CLOCK, parsed, now_ms)
             if not isinstance(result, Entry):
                 _log.error("clock_refused", match_id=live.match_id, prompt_id=prompt_id, code=result.code)
                 return
@@ -477,6 +578,7 @@ class Owner:
     def _on_committed(self, group: list[Pending]) -> None:
         self._meters.group.observe(len(group))
         now = self._now_ms()
+        held = self.partitions.held
         for pending in group:
             live, entry = pending.live, pending.entry
             live.committed = entry.state
@@ -488,51 +590,72 @@ class Owner:
                 accepted = envelope_pb2.Accepted(version=entry.version)
                 _reply_all(pending.replies, envelope_pb2.CommandReply(accepted=accepted))
             for refusal in pending.after:
-                _reply_all(refusal.replies, _refused(refusal.rejection))
+                _reply_all(refusal.replies, self._refused(refusal.rejection))
             self._outbox.publish(live.match_id, _published(entry))
-            self._clockwork.set(live.match_id, entry.state.next_deadline_ms)
+            if live.partition in held:
+                self._clockwork.set(live.partition, live.match_id, entry.state.next_deadline_ms)
             for watch in live.watches:
                 watch.put(entry)
+        self._progress.set()
 
-    def _on_refused(self, refused: list[Pending], faults: dict[str, ConflictKind] | None) -> None:
-        """Nothing of this is on disk, or nobody knows: forget what was decided ahead and judge anew."""
-        for reason in {k.value for k in faults.values()} if faults else ("unavailable",):
-            METRICS.conflicts.labels(self.game, reason).inc()
-        stale = {m for m, kind in (faults or {}).items() if kind is ConflictKind.STALE_EPOCH}
-        for partition, epoch in {(p.live.partition, p.live.epoch) for p in refused if p.live.match_id in stale}:
-            self._spawn(self.partitions.lose(partition, epoch))
-        for live in {id(p.live): p.live for p in refused}.values():
-            live.pending.clear()
-            if faults is None or live.match_id in faults:
+    def _on_refused(self, refused: list[Pending], why: Refused) -> None:
+        """These are not on disk: what was decided ahead of them is forgotten."""
+        if why is Refused.SLOW:
+            self._take_back(refused)
+        else:
+            for live in {id(p.live): p.live for p in refused}.values():
+                live.pending.clear()
                 self._forget(live)
-            else:
-                live.ahead = live.committed
-        if faults is not None:
-            self._committer.one_by_one(len(refused))
+            for partition, epoch in {(p.live.partition, p.live.epoch) for p in refused if why is Refused.STALE}:
+                self.partitions.lose(partition, epoch)
+            for pending in refused:
+                self._again(pending, why)
+        self._progress.set()
+
+    def _take_back(self, refused: list[Pending]) -> None:
+        """The store is slow: the match is as it was before these, and whoever waits may come again."""
+        again_ms = self._now_ms() + _SLOW_RETRY_MS
         for pending in refused:
-            waiters: list[Pending | Refusal] = [pending, *pending.after]
-            for waiting in waiters:
-                if faults is None or pending.live.match_id in stale:
-                    _reply_all(waiting.replies, _overloaded())
-                else:
-                    self._again(pending.live.match_id, waiting)
+            live = pending.live
+            live.pending.pop(pending.entry.command_id, None)
+            before = next(reversed(live.pending.values())).entry.state if live.pending else live.committed
+            live.ahead = before
+            for waiting in pending.waiters:
+                _reply_all(waiting.replies, self._overloaded(_SLOW_RETRY_MS))
+            if pending.actor is CLOCK:
+                self._clockwork.set(live.partition, live.match_id, again_ms)
 
-    def _again(self, match_id: str, waiting: Pending | Refusal) -> None:
-        def work(live: LiveMatch | None) -> None:
-            if live is None:
-                _reply_all(waiting.replies, _overloaded())
+    def _again(self, pending: Pending, why: Refused) -> None:
+        """Judges a refused command and what rested on it anew, or says why not."""
+        live = pending.live
+        for waiting in pending.waiters:
+            if why is Refused.STALE:
+                _reply_all(waiting.replies, None)
+            elif why is Refused.BROKEN and waiting is pending:
+                _reply_all(waiting.replies, self._refused(reject("not_judged", version=pending.entry.version - 1)))
+            elif waiting.tries >= _TRIES:
+                _reply_all(waiting.replies, self._overloaded(_SLOW_RETRY_MS))
             elif waiting.actor is CLOCK:
-                self._expire_due(live, waiting.received_ms)
+                self._ring(live.partition, live.match_id, self._now_ms())
             else:
-                self._settle(live, waiting.actor, waiting.parsed, waiting.received_ms, waiting.replies)
+                self._judge_anew(live, waiting)
 
-        self._with_match(match_id, work)
+    def _judge_anew(self, live: LiveMatch, waiting: Pending | Refusal) -> None:
+        def work(found: LiveMatch | Absent) -> None:
+            if isinstance(found, Absent):
+                _reply_all(waiting.replies, self._absent(found))
+            else:
+                self._admit(
+                    found, waiting.actor, waiting.parsed, waiting.received_ms, waiting.replies, waiting.tries + 1
+                )
+
+        self._loader.ask(live.partition, live.match_id, work)
 
     def _forget(self, live: LiveMatch) -> None:
         """What we know of this match is wrong or not ours: the next command folds it anew."""
-        _drop_watches(live)
-        if self._matches.get(live.match_id) is live:
-            del self._matches[live.match_id]
+        for watch in live.watches:
+            watch.drop()
+        self._cache.remove(live)
 
     # ---- reading -------------------------------------------------------------------------------------------------
 
@@ -543,11 +666,25 @@ class Owner:
             BrokenMatchError: if its log no longer folds.
             Unavailable: if it cannot be had just now.
         """
-        if match_id in self._broken:
-            raise BrokenMatchError(match_id)
-        if partition_of(match_id) in self.partitions.held:
-            return (await self._live(match_id)).committed
-        return (await self._folded(match_id, partition_of(match_id), 0)).committed
+        partition = partition_of(match_id)
+        if partition in self.partitions.held:
+            try:
+                return (await self._live(match_id)).committed
+            except MovedError:
+                pass
+        return await self._foreign_state(match_id, partition)
+
+    async def _foreign_state(self, match_id: str, partition: int) -> MatchState[Any] | None:
+        async with self._foreign:
+            if self._loader.is_broken(match_id):
+                raise BrokenMatchError(match_id)
+            try:
+                return (await self._loader.fold(match_id, partition, 0)).committed
+            except StoreError as error:
+                raise Unavailable(str(error)) from None
+            except Exception as error:
+                self._loader.set_aside(match_id, error)
+                raise BrokenMatchError(match_id) from None
 
     async def watch(self, match_id: str) -> tuple[MatchState[Any] | None, Watch, Callable[[], None]]:
         """Follows a match: its committed state, the queue of what comes, and how to end it.
@@ -555,12 +692,12 @@ class Owner:
         Raises:
             MovedError: if another instance owns it.
             BrokenMatchError: if its log no longer folds.
+            Unavailable: if it cannot be had just now.
         """
-        if match_id in self._broken:
-            raise BrokenMatchError(match_id)
-        if partition_of(match_id) not in self.partitions.held:
-            raise MovedError(match_id)
         live = await self._live(match_id)
+        while live.committed is not None and not self._cache.holds(live):
+            # It left memory between being found and being handed to us: nothing would ever come from that one.
+            live = await self._live(match_id)
         watch = Watch()
         live.watches.add(watch)
         return live.committed, watch, lambda: live.watches.discard(watch)
@@ -569,42 +706,50 @@ class Owner:
         """What sending this would be answered, without doing it: the rejection, or None; and the version.
 
         Raises:
-            MovedError, BrokenMatchError: as `watch`.
+            MovedError, BrokenMatchError, Unavailable: as `watch`.
         """
-        parsed = self.referee.read(submission.command, submission.occupant_id)
-        if not isinstance(parsed, Parsed):
-            return parsed, 0
-        if partition_of(submission.command.match_id) not in self.partitions.held:
-            raise MovedError(submission.command.match_id)
-        live = await self._live(submission.command.match_id)
+        command = submission.command
+        live = await self._live(command.match_id)
         state = live.committed
         if state is None:
             return reject("unknown_match"), 0
-        seat = submission.command.seat if submission.command.HasField("seat") else -1
-        if not self.referee.holds_seat(state, seat, submission.occupant_id):
-            return reject("not_a_seat", version=state.version, seat=seat), state.version
-        result = self.referee.judge(state, Actor.of_seat(seat), parsed, self._now_ms())
+        parsed = self.referee.read(command, submission.occupant_id, state.rules_version)
+        if not isinstance(parsed, Parsed):
+            return parsed, state.version
+        actor = _sender(command)
+        result: Entry | envelope_pb2.Rejection | None = self._stranger(state, actor, parsed)
+        if result is None:
+            result = self._decide(live, state, actor, parsed, self._now_ms())
         return (None if isinstance(result, Entry) else result), state.version
 
     async def _live(self, match_id: str) -> LiveMatch:
-        found: asyncio.Future[LiveMatch | None] = asyncio.get_running_loop().create_future()
+        found: asyncio.Future[LiveMatch | Absent] = asyncio.get_running_loop().create_future()
 
-        def work(live: LiveMatch | None) -> None:
+        def work(match: LiveMatch | Absent) -> None:
             if not found.done():
-                found.set_result(live)
+                found.set_result(match)
 
-        self._with_match(match_id, work)
-        live = await found
-        if live is None:
-            if match_id in self._broken:
-                raise BrokenMatchError(match_id)
+        self._loader.ask(partition_of(match_id), match_id, work)
+        match = await found
+        if match is Absent.BROKEN:
+            raise BrokenMatchError(match_id)
+        if match is Absent.MOVED:
+            raise MovedError(match_id)
+        if isinstance(match, Absent):
             raise Unavailable("the match cannot be had just now")
-        return live
+        return match
 
     # ---- small things --------------------------------------------------------------------------------------------
 
-    def _answer(self, message: Message, reply: envelope_pb2.CommandReply) -> None:
-        self._outbox.reply(message, reply.SerializeToString())
+    def _answer(self, message: Message, reply: envelope_pb2.CommandReply | None) -> None:
+        self._outbox.reply(message, None if reply is None else reply.SerializeToString())
+
+    def _refused(self, rejection: envelope_pb2.Rejection) -> envelope_pb2.CommandReply:
+        self._meters.refused(rejection.code)
+        return envelope_pb2.CommandReply(rejection=rejection)
+
+    def _overloaded(self, retry_after_ms: int) -> envelope_pb2.CommandReply:
+        return self._refused(reject("overloaded", retry_after_ms=retry_after_ms))
 
     def _spawn(self, work: Awaitable[None]) -> None:
         async def run() -> None:
@@ -616,7 +761,8 @@ class Owner:
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, BusError):
             _log.error("owner_task_failed", exc_info=error)
 
 
@@ -630,8 +776,8 @@ def _published(entry: Entry) -> bytes:
     ).SerializeToString()
 
 
-def _parts(stored: bytes | None) -> dict[str, bytes]:
-    return {p.audience: p.body for p in match_pb2.Parts.FromString(stored or b"").parts}
+def _sender(command: envelope_pb2.Command) -> Actor:
+    return Actor.of_seat(command.seat) if command.HasField("seat") else _NOBODY
 
 
 def _same(actor: Actor, parsed: Parsed, other_actor: Actor, other: Parsed) -> bool:
@@ -643,23 +789,6 @@ def _same(actor: Actor, parsed: Parsed, other_actor: Actor, other: Parsed) -> bo
     )
 
 
-def _refused(rejection: envelope_pb2.Rejection) -> envelope_pb2.CommandReply:
-    return envelope_pb2.CommandReply(rejection=rejection)
-
-
-def _overloaded() -> envelope_pb2.CommandReply:
-    return _refused(reject("overloaded", retry_after_ms=_RETRY_MS))
-
-
-def _reply_all(replies: list[Reply], reply: envelope_pb2.CommandReply) -> None:
+def _reply_all(replies: list[Reply], reply: envelope_pb2.CommandReply | None) -> None:
     for answer in replies:
         answer(reply)
-
-
-def _answer_with(outbox: Outbox, data: bytes) -> Callable[[Message], None]:
-    return lambda request: outbox.reply(request, data)
-
-
-def _drop_watches(live: LiveMatch) -> None:
-    for watch in live.watches:
-        watch.drop()

@@ -139,7 +139,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         finally:
             leave()
         # The match has moved, or this reader was too slow: it resumes by version.
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "moved")
+        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "moved")
 
     async def _first_frame(
         self, request: rules_pb2.WatchMatchRequest, state: MatchState[Any], viewer: Viewer, context: Context
@@ -370,7 +370,8 @@ async def _viewer_or_abort(message: frame_pb2.Viewer, context: Context) -> Viewe
 
 async def _fail(error: Exception, context: Context) -> NoReturn:
     if isinstance(error, MovedError):
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "moved")
+        # Not UNAVAILABLE: the channel would ask the same instance again, and again.
+        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "moved")
     if isinstance(error, BrokenMatchError):
         await context.abort(grpc.StatusCode.DATA_LOSS, reject("match_broken").message)
     await context.abort(grpc.StatusCode.UNAVAILABLE, "overloaded")
