@@ -92,6 +92,8 @@ def _walk(
     ):
         raise _LieError(version, f"seat {record.seat} was not this sender's")
     prompt_id = record.prompt_id if record.HasField("prompt_id") else None
+    if (record.type in referee.rules().standing) is not (prompt_id is None):
+        raise _LieError(version, f"{record.type} is recorded {'with' if prompt_id else 'without'} a prompt")
     parsed = Parsed(head.command_id, record.type, message, record.payload, prompt_id, record.occupant_id)
     judge = _forced_referee(referee, record) if forced else referee
     try:
@@ -106,6 +108,9 @@ def _walk(
         raise _LieError(
             version, f"the rules give other events than the log: {_difference(referee, again.events, events)}"
         )
+    rejudged = referee.schema.split(again.events, len(again.state.occupants))
+    if _by_audience(referee, rejudged.public, rejudged.parts) != _by_audience(referee, entry.public, parts):
+        raise _LieError(version, "fields of its events lie in another audience's part than the schema says")
     if list(again.draws) != list(record.draws):
         raise _LieError(version, "the rules draw otherwise than the log records")
     if match_pb2.EntryHeader.FromString(again.header) != head:
@@ -113,6 +118,12 @@ def _walk(
     if match_pb2.CommandRecord.FromString(dict(again.parts)["command"]) != record:
         raise _LieError(version, "the command's record holds more than the command")
     return referee.fold(state, entry.header, entry.public, parts, entry.hash)
+
+
+def _by_audience(referee: Referee[Any], public: bytes, parts: dict[str, bytes]) -> dict[str, list[Message]]:
+    """What each audience alone is shown. Messages, not bytes: serialising is not canonical for ever."""
+    shown = {a: referee.schema.merge(public, {a: body}) for a, body in parts.items() if a != "command"}
+    return {**shown, "public": referee.schema.merge(public, {})}
 
 
 def _take_edition(again: Message, logged: Message) -> None:
