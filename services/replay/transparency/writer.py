@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -60,6 +61,7 @@ class LogWriter:
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._stopping = False
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -77,14 +79,15 @@ class LogWriter:
 
     async def stop(self) -> None:
         """Takes no more, writes what waits, and gives the lease up."""
+        # First the lease's: it would listen again. A cancellation may be swallowed on its way (Python 3.11's wait_for).
+        self._stopping = True
+        await _ended(self._tasks[:1])
         await self._listen_no_more()
         if self.writing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_S):
                     await self._idle.wait()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _ended(self._tasks)
         epoch, self._epoch = self._epoch, None
         METRICS.log_writer.set(0)
         if epoch is not None:
@@ -94,7 +97,7 @@ class LogWriter:
     # ---- the lease -----------------------------------------------------------------------------------------------
 
     async def _keep_lease(self) -> None:
-        while True:
+        while not self._stopping:
             await asyncio.sleep(self._limits.beat_s)
             await self._look()
 
@@ -207,6 +210,12 @@ class LogWriter:
                 # Somebody would have a promise, or a deal, replaced by another. That is what this log is there for.
                 METRICS.log_alarms.labels(one.game, leaf.kind.value).inc()
                 _log.critical("log_alarm", game=one.game, match_id=leaf.match_id, kind=leaf.kind, second=one.leaf.hex())
+
+
+async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _result(result: int | Refusal) -> cluster_pb2.LogResult:
