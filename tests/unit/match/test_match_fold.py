@@ -159,6 +159,33 @@ def test_what_differs_under_another_digest_accuses_nobody():
     assert (check.status, check.version) == (audit_pb2.CHECK_STATUS_NOT_CHECKED, 9)
 
 
+def test_a_field_that_lies_open_though_the_schema_hides_it_is_a_lie():
+    log = played().log(ALL)
+    version = next(n for n, e in enumerate(log, 1) for p in e.parts if p.audience == "seat/0" and p.body)
+    entry = log[version - 1]
+    part = next(p for p in entry.parts if p.audience == "seat/0")
+    pieces, events = match_pb2.PartEvents.FromString(part.body), match_pb2.Events.FromString(entry.public)
+    for piece in pieces.events:
+        events.events[piece.index].body += piece.body
+        piece.body = b""
+    part.body, entry.public = pieces.SerializeToString(), events.SerializeToString()
+    check = redecide(PLUGIN.game, log)
+    assert (check.status, check.version) == (FAILED, version)
+    assert "audience" in check.detail
+
+
+def test_a_command_recorded_without_its_prompt_is_a_lie():
+    made = played()
+    version = next(
+        n for n, e in enumerate(made.entries, 1)
+        if match_pb2.CommandRecord.FromString(dict(e.parts)["command"]).HasField("prompt_id")
+    )  # fmt: skip
+    log = made.log(ALL)
+    edit_record(version, lambda r: r.ClearField("prompt_id"))(log)
+    check = redecide(PLUGIN.game, log)
+    assert (check.status, check.version) == (FAILED, version)
+
+
 def test_a_log_without_its_reveal_or_without_anything_fails():
     log = played().log(ALL)
     assert redecide(PLUGIN.game, log[:-1]).status == FAILED
