@@ -11,6 +11,7 @@ from typing import Any, Final
 import structlog
 
 from grimoire.eventstore import EventStore, StoreError, Unavailable, partition_of
+from grimoire.fairness.names import check_match_id
 from grimoire.match import MatchState, Referee
 from grimoire.runtime.cache import MatchCache
 from grimoire.runtime.faults import trail
@@ -125,6 +126,8 @@ class Loader:
         """
         game = self._referee.game
         live = LiveMatch(match_id, game.id, game.rules_version, partition, epoch, None)
+        if not _is_match_id(match_id):
+            return live
         started = time.perf_counter()
         state: MatchState[Any] | None = None
         async for chunk in self._store.read_chunks(match_id, parts=True, size=CHUNK):
@@ -206,6 +209,15 @@ class Loader:
             METRICS.broken_matches.labels(self._referee.game.id).inc()
             _log.error("match_broken", match_id=match_id, error=type(error).__name__, trail=trail(error))
         self._broken[match_id] = time.monotonic() + BROKEN_S
+
+
+def _is_match_id(text: str) -> bool:
+    """Whether a match can have this name; databases refuse some others in words of their own."""
+    try:
+        check_match_id(text)
+    except ValueError:
+        return False
+    return True
 
 
 def stored_parts(stored: bytes | None) -> dict[str, bytes]:

@@ -9,14 +9,27 @@ from typing import Any, Final, NoReturn
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from grimoire.engine import Illegal, Viewer, ViewerKind
 from grimoire.eventstore import StoredEntry, Unavailable
 from grimoire.fairness.secret import Secret
-from grimoire.match import Entry, FrameFold, MatchState, Referee, opened_entry, redecide, reject, snapshot
+from grimoire.match import (
+    Entry,
+    FrameFold,
+    MatchState,
+    Referee,
+    created_in,
+    opened_entry,
+    redecide,
+    reject,
+    snapshot,
+)
 from grimoire.match.codes import reject_illegal
 from grimoire.match.frames import head, prompts_for, viewer_of
 from grimoire.plugins import GamePlugin
+from grimoire.runtime.branching import Branching
+from grimoire.runtime.faults import discreet
 from grimoire.runtime.live import Watch
 from grimoire.runtime.owner import BrokenMatchError, MovedError, Owner
 from grimoire.v1 import frame_pb2, match_pb2, rules_pb2, rules_pb2_grpc
@@ -54,13 +67,16 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         self._heartbeat_s = heartbeat_s
         # Folding whole logs is work for a thread, and not for many at once: commands come first (one GIL).
         self._walks = asyncio.Semaphore(WALKS)
+        self._branching = Branching(plugin, owner, self._walks)
 
     # ---- the game in words ---------------------------------------------------------------------------------------
 
+    @discreet
     async def Describe(self, request: rules_pb2.DescribeRequest, context: Context) -> rules_pb2.DescribeResponse:
         """The manifest in one language."""
         return rules_pb2.DescribeResponse(manifest=self._plugin.texts.manifest(request.language or "en"))
 
+    @discreet
     async def CheckOptions(
         self, request: rules_pb2.CheckOptionsRequest, context: Context
     ) -> rules_pb2.CheckOptionsResponse:
@@ -80,11 +96,20 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
 
     # ---- one match now -------------------------------------------------------------------------------------------
 
+    @discreet
     async def GetHead(self, request: rules_pb2.GetHeadRequest, context: Context) -> rules_pb2.GetHeadResponse:
-        """Facts that everybody may know."""
-        state = await self._state(request.match_id, context)
+        """Facts that everybody may know; of a match that was set aside, as far as its log can be read."""
+        try:
+            state = await self._owner.state(request.match_id)
+        except BrokenMatchError:
+            return rules_pb2.GetHeadResponse(head=await self._broken_head(request.match_id, context))
+        except Unavailable as error:
+            await _fail(error, context)
+        if state is None:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
         return rules_pb2.GetHeadResponse(head=head(self._referee, state))
 
+    @discreet
     async def GetView(self, request: rules_pb2.GetViewRequest, context: Context) -> rules_pb2.GetViewResponse:
         """A viewer's screen, at the head or as it was at an earlier version."""
         state = await self._state(request.match_id, context)
@@ -92,10 +117,10 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         if request.version > state.version:
             await context.abort(grpc.StatusCode.OUT_OF_RANGE, f"the match has {state.version} versions")
         if request.version and request.version < state.version:
-            entries = await self._read(request.match_id, 1, request.version, context)
             fold = FrameFold(self._referee, viewer)
-            async with self._walks:
-                await asyncio.to_thread(_advance, fold, entries)
+            async for entries in self._chunks(request.match_id, 1, request.version, context):
+                async with self._walks:
+                    await asyncio.to_thread(_advance, fold, entries)
             if fold.state is None:
                 raise AssertionError("an earlier version has entries")
             shown = snapshot(self._referee, fold.state, viewer, fold.state.time_ms)
@@ -103,6 +128,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             shown = snapshot(self._referee, state, viewer, self._now_ms())
         return rules_pb2.GetViewResponse(snapshot=shown)
 
+    @discreet
     async def ListLegal(self, request: rules_pb2.ListLegalRequest, context: Context) -> rules_pb2.ListLegalResponse:
         """A seat's open prompts with everything it may answer."""
         state = await self._state(request.match_id, context)
@@ -111,6 +137,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         prompts = [p for p in prompts_for(self._referee, state, viewer) if p.seat == request.seat]
         return rules_pb2.ListLegalResponse(version=state.version, prompts=prompts)
 
+    @discreet
     async def WhyNot(self, request: rules_pb2.WhyNotRequest, context: Context) -> rules_pb2.WhyNotResponse:
         """Dry run: what sending this would be answered."""
         try:
@@ -121,6 +148,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
 
     # ---- following a match ---------------------------------------------------------------------------------------
 
+    @discreet
     async def WatchMatch(
         self, request: rules_pb2.WatchMatchRequest, context: Context
     ) -> AsyncIterator[rules_pb2.WatchMatchResponse]:
@@ -201,6 +229,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
 
     # ---- the log -------------------------------------------------------------------------------------------------
 
+    @discreet
     async def GetEntries(
         self, request: rules_pb2.GetEntriesRequest, context: Context
     ) -> AsyncIterator[rules_pb2.GetEntriesResponse]:
@@ -211,6 +240,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         async for chunk in self._chunks(request.match_id, first, min(last, state.version), context):
             yield rules_pb2.GetEntriesResponse(entries=[self._open(state, e, viewer) for e in chunk])
 
+    @discreet
     async def GetFrames(
         self, request: rules_pb2.GetFramesRequest, context: Context
     ) -> AsyncIterator[rules_pb2.GetFramesResponse]:
@@ -226,6 +256,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             if frames:
                 yield rules_pb2.GetFramesResponse(frames=frames)
 
+    @discreet
     async def Project(
         self, requests: AsyncIterator[rules_pb2.ProjectRequest], context: Context
     ) -> AsyncIterator[rules_pb2.ProjectResponse]:
@@ -246,6 +277,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             if frames:
                 yield rules_pb2.ProjectResponse(frames=frames)
 
+    @discreet
     async def Redecide(
         self, requests: AsyncIterator[rules_pb2.RedecideRequest], context: Context
     ) -> rules_pb2.RedecideResponse:
@@ -261,6 +293,20 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             check = await asyncio.to_thread(redecide, self._plugin.game, entries)
         return rules_pb2.RedecideResponse(check=check)
 
+    # ---- positions to play from ------------------------------------------------------------------------------------
+
+    @discreet
+    async def Arrange(self, request: rules_pb2.ArrangeRequest, context: Context) -> rules_pb2.ArrangeResponse:
+        """A position judged for an analysis match."""
+        return await self._branching.arrange(request)
+
+    @discreet
+    async def BranchPosition(
+        self, requests: AsyncIterator[rules_pb2.BranchPositionRequest], context: Context
+    ) -> rules_pb2.BranchPositionResponse:
+        """The position of a revealed log at one version."""
+        return await self._branching.branch(requests, context)
+
     # ---- helpers -------------------------------------------------------------------------------------------------
 
     async def _state(self, match_id: str, context: Context) -> MatchState[Any]:
@@ -271,6 +317,25 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         if state is None:
             await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
         return state
+
+    async def _broken_head(self, match_id: str, context: Context) -> frame_pb2.MatchHead:
+        try:
+            stored = await self._owner.store.head(match_id)
+            entries = await self._owner.store.read(match_id, 1, 1)
+        except Unavailable as error:
+            await _fail(error, context)
+        if stored is None:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
+        return frame_pb2.MatchHead(
+            match_id=match_id,
+            game=stored.game,
+            version=stored.version,
+            hash=stored.hash,
+            status=frame_pb2.MATCH_STATUS_BROKEN,
+            created=created_in([frame_pb2.ViewerEntry(public=e.public) for e in entries]),
+            created_ms=stored.created_ms,
+            updated_ms=stored.updated_ms,
+        )
 
     async def _viewer(self, message: frame_pb2.Viewer, state: MatchState[Any], context: Context) -> Viewer:
         """The viewer a trusted caller derived; still never everything before the reveal."""
@@ -326,8 +391,8 @@ def _each_frame(fold: FrameFold[Any], work: _Work, first: int) -> Iterator[rules
         step = functools.partial(fold.advance if version < first else fold.frame, header, public, parts, hash_)
         try:
             frame = step()
-        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError):
-            # One version that cannot be shown must not take its neighbours along.
+        except Exception:
+            # One version that cannot be shown, whatever a stranger wrote into it, must not take its neighbours along.
             if version >= first:
                 yield rules_pb2.ReplayFrame(version=version, hash=hash_, fault=reject("match_broken", version=version))
         else:
@@ -338,9 +403,12 @@ def _each_frame(fold: FrameFold[Any], work: _Work, first: int) -> Iterator[rules
 def _seed_of(entries: list[frame_pb2.ViewerEntry]) -> Secret | None:
     if not entries:
         return None
-    for event in match_pb2.Events.FromString(entries[-1].public).events:
-        if event.type == "fairness_revealed":
-            return Secret(match_pb2.FairnessRevealed.FromString(event.body).server_seed)
+    try:
+        for event in match_pb2.Events.FromString(entries[-1].public).events:
+            if event.type == "fairness_revealed":
+                return Secret(match_pb2.FairnessRevealed.FromString(event.body).server_seed)
+    except DecodeError:
+        pass
     return None
 
 
