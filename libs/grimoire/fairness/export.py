@@ -14,6 +14,7 @@ import msgspec
 from grimoire.engine import Viewer, ViewerKind
 from grimoire.fairness.chain import genesis
 from grimoire.fairness.names import check_game, check_match_id
+from grimoire.fairness.transparency.evidence import Evidence, LoggedLeaf
 from grimoire.v1 import frame_pb2, match_pb2
 
 __all__ = [
@@ -84,6 +85,12 @@ class _Entry(msgspec.Struct, frozen=True, tag_field="kind", tag="entry", forbid_
     hash: bytes
 
 
+class _Log(msgspec.Struct, frozen=True, tag_field="kind", tag="log", forbid_unknown_fields=True):
+    key: str
+    checkpoint: bytes
+    leaves: Annotated[list[LoggedLeaf], msgspec.Meta(min_length=1, max_length=4)]
+
+
 class _End(msgspec.Struct, frozen=True, tag_field="kind", tag="end", forbid_unknown_fields=True):
     entries: Annotated[int, msgspec.Meta(ge=0, le=MAX_ENTRIES)]
     head: bytes
@@ -92,7 +99,9 @@ class _End(msgspec.Struct, frozen=True, tag_field="kind", tag="end", forbid_unkn
 _encode = msgspec.json.Encoder().encode
 _heads = msgspec.json.Decoder(_Head)
 _entries = msgspec.json.Decoder(_Entry)
+_logs = msgspec.json.Decoder(_Log)
 _ends = msgspec.json.Decoder(_End)
+_LOG_BEGINS = b'{"kind":"log",'
 _END_BEGINS = b'{"kind":"end",'
 
 
@@ -104,12 +113,14 @@ class Export(msgspec.Struct, frozen=True):
         match_id: as the file says.
         entries: in the file's order; nothing about them is proved yet.
         head: hash of the last entry, as the end line says.
+        evidence: proofs from the transparency log, where the file carries some.
     """
 
     game: str
     match_id: str
     entries: tuple[frame_pb2.ViewerEntry, ...]
     head: bytes
+    evidence: Evidence | None = None
 
 
 def line_of(version: int) -> int:
@@ -137,6 +148,7 @@ class ExportWriter:
         self._bytes = 0
         self._last = genesis(match_id)
         self._revealed = False
+        self._logged = False
 
     def begin(self) -> bytes:
         """The first line."""
@@ -144,6 +156,8 @@ class ExportWriter:
 
     def entry(self, entry: frame_pb2.ViewerEntry) -> bytes:
         """The line of the next entry."""
+        if self._logged:
+            raise ValueError("entries come before the proofs of the log")
         self._count += 1
         if self._count > MAX_ENTRIES:
             self._fail(f"a file holds at most {MAX_ENTRIES} entries")
@@ -154,6 +168,17 @@ class ExportWriter:
         self._revealed = self._viewer.kind is ViewerKind.ALL and _reveals(entry.public)
         digests = [_Digest(d.audience, d.digest) for d in entry.digests]
         return self._line(_Entry(entry.header, entry.public, shown, digests, entry.hash))
+
+    def log(self, evidence: Evidence) -> bytes:
+        """The line with the proofs from the transparency log, after all entries; empty where there is nothing to prove.
+
+        Args:
+            evidence: the leaves of this match that are in the log.
+        """
+        if not evidence.leaves:
+            return b""
+        self._logged = True
+        return self._line(_Log(evidence.key, evidence.checkpoint, list(evidence.leaves)))
 
     def end(self) -> bytes:
         """The last line.
@@ -176,14 +201,21 @@ class ExportWriter:
         raise ExportError(line_of(self._count), reason)
 
 
-def write_export(game: str, match_id: str, entries: Iterable[frame_pb2.ViewerEntry], viewer: Viewer) -> Iterator[bytes]:
-    """The file of a match, one line at a time; same log and viewer, same bytes.
+def write_export(
+    game: str,
+    match_id: str,
+    entries: Iterable[frame_pb2.ViewerEntry],
+    viewer: Viewer,
+    evidence: Evidence | None = None,
+) -> Iterator[bytes]:
+    """The file of a match, one line at a time; same log, viewer and evidence, same bytes.
 
     Args:
         game: code name.
         match_id: of the match.
         entries: all from version 1; with every part, or with those the viewer may see.
         viewer: as for `ExportWriter`.
+        evidence: proofs from the transparency log; without them check 7 of a revealed match fails, but for analysis.
 
     Raises:
         ExportError: if the match is beyond the limits of a file.
@@ -193,6 +225,8 @@ def write_export(game: str, match_id: str, entries: Iterable[frame_pb2.ViewerEnt
     yield writer.begin()
     for entry in entries:
         yield writer.entry(entry)
+    if evidence is not None and evidence.leaves:
+        yield writer.log(evidence)
     yield writer.end()
 
 
@@ -203,12 +237,14 @@ class ExportReader:
         game: as the first line says; empty before it was read.
         match_id: as the first line says; empty before it was read.
         head: hash of the last entry, as the end line says; empty before it was read. The audit compares.
+        evidence: proofs from the transparency log; None: the file carries none, or they have not been read yet.
     """
 
     def __init__(self) -> None:
         self.game = ""
         self.match_id = ""
         self.head = b""
+        self.evidence: Evidence | None = None
         self._rest = bytearray()
         self._bytes = 0
         self._line = 0
@@ -261,6 +297,11 @@ class ExportReader:
             self.game, self.match_id = head.game, head.match_id
         elif line.startswith(_END_BEGINS):
             self._end(self._decode(_ends, line, "an end line"))
+        elif self.evidence is not None:
+            self._fail("only the end line follows the proofs of the log")
+        elif line.startswith(_LOG_BEGINS):
+            log = self._decode(_logs, line, "a line of proofs")
+            self.evidence = Evidence(log.key, log.checkpoint, tuple(log.leaves))
         else:
             entry = self._entry(self._decode(_entries, line, "an entry"))
         self._line += 1
@@ -314,7 +355,7 @@ def read_export(chunks: Iterable[bytes]) -> Export:
     for chunk in chunks:
         entries += reader.feed(chunk)
     reader.close()
-    return Export(reader.game, reader.match_id, tuple(entries), reader.head)
+    return Export(reader.game, reader.match_id, tuple(entries), reader.head, reader.evidence)
 
 
 def _size(header: bytes, public: bytes, parts: list[_Part]) -> int:

@@ -16,9 +16,11 @@ from grimoire.fairness.facts import Facts, gather
 from grimoire.fairness.findings import Check, Finding
 from grimoire.fairness.names import check_game, check_match_id
 from grimoire.fairness.secret import Secret
+from grimoire.fairness.transparency.evidence import Evidence, EvidenceError, Proved
+from grimoire.fairness.transparency.leaves import LeafKind
 from grimoire.v1 import frame_pb2, match_pb2
 
-__all__ = ["MAX_KEEPSAKE_BYTES", "Keepsake", "KeepsakeError", "compare", "compare_facts"]
+__all__ = ["MAX_KEEPSAKE_BYTES", "Keepsake", "KeepsakeError", "compare", "compare_evidence", "compare_facts"]
 
 MAX_KEEPSAKE_BYTES = 8 * 1024 * 1024
 
@@ -27,7 +29,14 @@ class KeepsakeError(ValueError):
     """A file that is no keepsake."""
 
 
-class _File(msgspec.Struct, frozen=True, tag_field="kind", tag="grimoire-keepsake", forbid_unknown_fields=True):
+class _File(
+    msgspec.Struct,
+    frozen=True,
+    tag_field="kind",
+    tag="grimoire-keepsake",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
     format: Literal[1]
     game: str
     match_id: str
@@ -37,6 +46,7 @@ class _File(msgspec.Struct, frozen=True, tag_field="kind", tag="grimoire-keepsak
     seal: bytes
     heads: dict[Annotated[int, msgspec.Meta(ge=1)], bytes]
     commands: list[bytes]
+    evidence: Evidence | None = None
 
 
 _decode = msgspec.json.Decoder(_File).decode
@@ -54,6 +64,7 @@ class Keepsake(msgspec.Struct):
         seal: as sent.
         heads: by version, the hash of each entry seen.
         commands: ids of one's accepted commands, seal and opening among them.
+        evidence: that the commitment was in the transparency log, under a signed checkpoint, before one sealed.
 
     >>> kept = Keepsake.make("two_towers", "m1", 0, bytes(32), Secret(bytes(32)))
     >>> kept.saw(1, bytes([1]) * 32)
@@ -69,6 +80,7 @@ class Keepsake(msgspec.Struct):
     seal: bytes
     heads: dict[int, bytes] = msgspec.field(default_factory=dict)
     commands: list[bytes] = msgspec.field(default_factory=list)
+    evidence: Evidence | None = None
 
     @classmethod
     def make(cls, game: str, match_id: str, seat: int, commitment: bytes, nonce: Secret) -> Keepsake:
@@ -96,6 +108,7 @@ class Keepsake(msgspec.Struct):
             self.seal,
             dict(sorted(self.heads.items())),
             self.commands,
+            self.evidence,
         )
         return msgspec.json.encode(file) + b"\n"
 
@@ -126,6 +139,7 @@ class Keepsake(msgspec.Struct):
             file.seal,
             file.heads,
             file.commands,
+            file.evidence,
         )
 
 
@@ -162,6 +176,34 @@ def compare_facts(
         *_heads(keepsake, entries),
         *_commands(keepsake, facts, {*commands}),
     ]
+
+
+def compare_evidence(keepsake: Keepsake, proved: Proved) -> list[Finding]:
+    """Where the transparency log contradicts what a seat was shown of it before it sealed; empty: it does not.
+
+    Args:
+        keepsake: the seat's own.
+        proved: what the log proves of the match now.
+    """
+    if keepsake.evidence is None:
+        return []
+    seat = keepsake.seat
+    try:
+        kept = keepsake.evidence.prove(keepsake.match_id)
+    except EvidenceError as error:
+        return [Finding(Check.TRANSPARENCY_LOG, 0, f"what seat {seat} kept of the log does not hold: {error}")]
+    before, now = kept.checkpoint, proved.checkpoint
+    if kept.key != proved.key:
+        reason = f"seat {seat} was shown the log of another key, {kept.key}"
+    elif kept.numbers.get(LeafKind.COMMIT) != proved.numbers.get(LeafKind.COMMIT):
+        reason = f"seat {seat} was shown the commitment at another place of the log"
+    elif before.size == now.size and before.root != now.root:
+        reason = f"seat {seat} was shown another log of the same size"
+    elif kept.leaves.get(LeafKind.COMMIT) != proved.leaves.get(LeafKind.COMMIT):
+        reason = f"seat {seat} was shown another commit leaf"
+    else:
+        return []
+    return [Finding(Check.TRANSPARENCY_LOG, 0, reason)]
 
 
 def _commitment(keepsake: Keepsake, facts: Facts) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""The audit: checks 1 to 6 of a log of any origin, the places of 7 and 8, and what no audit can prove."""
+"""The audit: checks 1 to 7 of a log of any origin, the place of 8, and what no audit can prove."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from grimoire.fairness.checks import NotYet
 from grimoire.fairness.export import Export, ExportError, line_of
 from grimoire.fairness.facts import Facts, gather
 from grimoire.fairness.findings import Check, Finding, Lie
-from grimoire.fairness.keepsake import Keepsake, compare_facts
+from grimoire.fairness.keepsake import Keepsake, compare_evidence, compare_facts
+from grimoire.fairness.logged import prove_log, said_of
 from grimoire.fairness.names import check_game, check_match_id
 from grimoire.fairness.secret import Secret
+from grimoire.fairness.transparency.evidence import Evidence, Proved
+from grimoire.fairness.transparency.note import VerifierKey
 from grimoire.v1 import audit_pb2, frame_pb2
 
 __all__ = ["LIMITS", "exit_status", "first_lie", "unreadable", "verify", "verify_export", "with_check"]
@@ -26,6 +29,11 @@ LIMITS = (
     "Lateness is judged by the operator's clock.",
 )
 """What an audit cannot prove, in sentences for everybody."""
+
+_UNKNOWN_KEY = (
+    "The key of the transparency log was taken from what was brought along: whoever made that could have made the key. "
+    "Name the key you know (--log-key)."
+)
 
 _UNWITNESSED = (
     "Without every seat's keepsake, a log that the operator made up alone, nonces and all, would look the same."
@@ -57,6 +65,8 @@ def verify(
     match_id: str = "",
     schema: Schema | None = None,
     keepsakes: Sequence[Keepsake] = (),
+    evidence: Evidence | None = None,
+    log_key: VerifierKey | None = None,
     rules_walk: audit_pb2.AuditCheck | None = None,
 ) -> audit_pb2.AuditReport:
     """Audits a log.
@@ -68,14 +78,16 @@ def verify(
         schema: the game's, where it is installed: then the private parts of game events are checked for their audiences
             too, and not only those of the platform's events.
         keepsakes: what seats kept, to be compared with the log.
+        evidence: proofs from the transparency log; without them check 7 stays open.
+        log_key: of that log, as known from elsewhere.
         rules_walk: check 8, made by whoever has the game's rules.
 
     Returns:
         A report of all eight checks. `exit_status` and `first_lie` read it.
     """
-    audit = _Audit(gather(entries, match_id, schema), entries)
+    audit = _Audit(gather(entries, match_id, schema), entries, evidence, log_key)
     audit.expect_game(game)
-    audit.run(keepsakes)
+    audit.run(keepsakes, from_file=False)
     return audit.report(rules_walk)
 
 
@@ -84,30 +96,31 @@ def verify_export(
     *,
     schema: Schema | None = None,
     keepsakes: Sequence[Keepsake] = (),
+    log_key: VerifierKey | None = None,
     rules_walk: audit_pb2.AuditCheck | None = None,
 ) -> audit_pb2.AuditReport:
     """Audits a file that could be read; failed checks name its lines too.
 
     Args:
         export: from `read_export`.
-        schema, keepsakes, rules_walk: as for `verify`.
+        schema, keepsakes, log_key, rules_walk: as for `verify`. The proofs are the file's own: a file of a revealed
+            match without them fails.
     """
-    report = verify(
-        export.entries,
-        game=export.game,
-        match_id=export.match_id,
-        schema=schema,
-        keepsakes=keepsakes,
-        rules_walk=rules_walk,
-    )
+    audit = _Audit(gather(export.entries, export.match_id, schema), export.entries, export.evidence, log_key)
+    audit.expect_game(export.game)
+    audit.run(keepsakes, from_file=True)
+    report = audit.report(rules_walk)
     for check in report.checks:
         if check.version:
             check.line = line_of(check.version)
+    logged = report.checks[Check.TRANSPARENCY_LOG - 1]
+    if logged.status == _FAILED and not logged.line and export.evidence is not None:
+        logged.line = line_of(len(export.entries) + 1)
     chain = report.checks[Check.CHAIN - 1]
     if chain.status == _PASSED and export.head != report.head:
         chain.status = _FAILED
         chain.detail = "the end line names another head than the last entry"
-        chain.line = line_of(len(export.entries) + 1)
+        chain.line = line_of(len(export.entries) + 1 + (export.evidence is not None))
         report.passed = False
     return report
 
@@ -143,8 +156,9 @@ def exit_status(report: audit_pb2.AuditReport) -> int:
     """What a program that audits should exit with.
 
     Returns:
-        0: all checks hold (the transparency log may be unchecked). 1: a check failed. 3: nothing failed, but something
-        could not be checked: the match's rules version is not installed, or the match is not yet revealed.
+        0: all checks hold (the transparency log may be unchecked: analysis matches are not in it). 1: a check failed.
+        3: nothing failed, but something could not be checked: the match's rules version is not installed, or the match
+        is not yet revealed.
     """
     if any(check.status == _FAILED for check in report.checks):
         return 1
@@ -161,9 +175,12 @@ def first_lie(report: audit_pb2.AuditReport) -> audit_pb2.AuditCheck | None:
 class _Audit:
     """One audit under way."""
 
-    def __init__(self, facts: Facts, entries: Entries) -> None:
+    def __init__(self, facts: Facts, entries: Entries, evidence: Evidence | None, log_key: VerifierKey | None) -> None:
         self._facts = facts
         self._entries = entries
+        self._evidence = evidence
+        self._log_key = log_key
+        self._proved: Proved | None = None
         self._findings: list[Finding] = list(facts.findings)
         self._witnesses: set[int] = set()
         self._outcomes: Outcomes = {}
@@ -173,8 +190,8 @@ class _Audit:
         if game and self._facts.created is not None and self._facts.game != game:
             self._findings.append(Finding(Check.CHAIN, 1, f"the log is said to be of {game!r}, but names another game"))
 
-    def run(self, keepsakes: Sequence[Keepsake]) -> None:
-        """Makes the checks 1 to 6."""
+    def run(self, keepsakes: Sequence[Keepsake], *, from_file: bool) -> None:
+        """Makes the checks 1 to 7."""
         facts = self._facts
         self._witnesses = {kept.seat for kept in keepsakes if kept.match_id == facts.match_id}
         self._try(Check.COMMITMENT, lambda: checks.check_commitment(facts))
@@ -187,9 +204,12 @@ class _Audit:
             self._try(Check.DRAWS, lambda: checks.check_draws(facts, self._entries, checks.recomputed_joint(facts)))
             self._try(Check.DEAL_DIGEST, lambda: checks.check_deal(facts, checks.recomputed_joint(facts)))
         self._try(Check.CHAIN, self._chain)
+        self._try(Check.TRANSPARENCY_LOG, lambda: self._logged(from_file))
         for kept in keepsakes:
             own = {c for other in keepsakes if other.seat == kept.seat for c in other.commands}
             self._findings += compare_facts(kept, facts, self._entries, own)
+            if self._proved is not None:
+                self._findings += compare_evidence(kept, self._proved)
         for finding in self._findings:
             self._add(finding)
 
@@ -211,6 +231,10 @@ class _Audit:
             seed = checks.revealed_seed(facts)
         checks.check_parts(facts, self._entries, seed)
         return f"all {facts.entries} entries follow from each other, and every part fits its digest and salt"
+
+    def _logged(self, from_file: bool) -> str:
+        self._proved = prove_log(self._facts, self._entries, self._evidence, self._log_key, from_file=from_file)
+        return said_of(self._proved, self._log_key)
 
     def _try(self, check: Check, work: Callable[[], str]) -> None:
         try:
@@ -239,6 +263,8 @@ class _Audit:
         report.entries = facts.entries
         if len(self._witnesses) < max(facts.seats, 1):
             report.limits.append(_UNWITNESSED)
+        if self._proved is not None and self._log_key is None:
+            report.limits.append(_UNKNOWN_KEY)
         if rules_walk is not None:
             return with_check(report, rules_walk)
         report.passed = exit_status(report) == 0
@@ -249,7 +275,7 @@ def _report(outcomes: Outcomes, otherwise: str) -> audit_pb2.AuditReport:
     outcomes = {
         Check.TRANSPARENCY_LOG: (
             _NOT_CHECKED,
-            "not checked: the log carries no proof that its commitment was published before play",
+            "not checked: there are no proofs from the transparency log here",
             0,
         ),
         Check.RULES_WALK: (_NOT_CHECKED, "not checked: nobody walked the log by the rules of its game", 0),

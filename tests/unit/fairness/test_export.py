@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from grimoire.engine import ALL, PUBLIC, Viewer
 from grimoire.fairness import export as form
 from grimoire.fairness.export import ExportError, ExportReader, ExportWriter, read_export, write_export
+from grimoire.fairness.transparency import Evidence
 from grimoire.v1 import frame_pb2
+from tests.support.transparency import logged
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,65 @@ def test_the_form_is_the_one_written_down(plain: SimpleNamespace, log: list, fil
     ]
     records.append({"kind": "end", "entries": len(log), "head": b64(log[-1].hash)})
     assert file == b"".join(json.dumps(r, separators=(",", ":")).encode() + b"\n" for r in records)
+
+
+def test_proofs_of_the_log_stand_before_the_last_line(plain: SimpleNamespace, log: list, file: bytes) -> None:
+    evidence = logged(log)
+    proved = b"".join(write_export(plain.GAME, plain.MATCH, log, ALL, evidence))
+    before, _, after = proved.rpartition(b'{"kind":"log"')
+    line, end = after.split(b"\n", 1)
+    assert before + end == file
+    assert json.loads(b'{"kind":"log"' + line) == {
+        "kind": "log",
+        "key": evidence.key,
+        "checkpoint": base64.b64encode(evidence.checkpoint).decode(),
+        "leaves": [
+            {
+                "number": leaf.number,
+                "leaf": base64.b64encode(leaf.leaf).decode(),
+                "path": [base64.b64encode(step).decode() for step in leaf.path],
+            }
+            for leaf in evidence.leaves
+        ],
+    }
+    assert read_export([proved]).evidence == evidence
+    assert read_export([file]).evidence is None
+
+
+def test_no_proofs_are_no_line(plain: SimpleNamespace, log: list, file: bytes) -> None:
+    nothing = Evidence("key", b"checkpoint", ())
+    assert b"".join(write_export(plain.GAME, plain.MATCH, log, ALL, nothing)) == file
+    writer = ExportWriter(plain.GAME, plain.MATCH, ALL)
+    assert writer.log(nothing) == b""
+
+
+def test_proofs_stand_nowhere_else_and_only_once(plain: SimpleNamespace, log: list) -> None:
+    file = b"".join(write_export(plain.GAME, plain.MATCH, log, ALL, logged(log)))
+    lines = file.splitlines(keepends=True)
+    assert "only the end line" in reading_fails(b"".join([*lines[:9], lines[9], *lines[9:]])).reason
+    assert "only the end line" in reading_fails(b"".join([*lines[:8], lines[9], lines[8], lines[10]])).reason
+    writer = ExportWriter(plain.GAME, plain.MATCH, ALL)
+    writer.log(logged(log))
+    with pytest.raises(ValueError, match="come before the proofs"):
+        writer.entry(log[0])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"number":2', b'"number":2.0'),
+        (b'"number":2', b'"number":-2'),
+        (b'"number":2', b'"number":99999999999999999999'),
+        (b'"leaves":[', b'"leaves":[],"x":['),
+        (b'"path":[', b'"path":[null,'),
+        (b'{"kind":"log","key":', b'{"kind":"log","key":1,"x":'),
+        (b'"checkpoint":"', b'"checkpoint":"!'),
+    ],
+)
+def test_a_line_of_proofs_must_be_one(plain: SimpleNamespace, log: list, before: bytes, after: bytes) -> None:
+    file = b"".join(write_export(plain.GAME, plain.MATCH, log, ALL, logged(log)))
+    assert before in _line(file, 10)
+    assert reading_fails(_with_line(file, 10, _line(file, 10).replace(before, after, 1))).line == 10
 
 
 @given(st.lists(st.integers(1, 12_000), max_size=12))

@@ -13,6 +13,7 @@ from grimoire.fairness.export import ExportError, read_export, write_export
 from grimoire.fairness.findings import Check
 from grimoire.fairness.verify import LIMITS, exit_status, first_lie, unreadable, verify, verify_export, with_check
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2
+from tests.support.transparency import logged
 
 PASSED = audit_pb2.CHECK_STATUS_PASSED
 FAILED = audit_pb2.CHECK_STATUS_FAILED
@@ -208,7 +209,7 @@ def judge(data: bytes, plain: SimpleNamespace) -> Report:
 def test_a_changed_byte_anywhere_is_found_on_its_line(plain: SimpleNamespace, viewer: Viewer, length: int) -> None:
     """Every single byte of the file; the line named is the line changed."""
     log = plain.write(plain.finished())[:length]
-    file = b"".join(write_export(plain.GAME, plain.MATCH, log, viewer))
+    file = b"".join(write_export(plain.GAME, plain.MATCH, log, viewer, logged(log)))
     assert failed(judge(file, plain)) == {}
     chance = random.Random(7)
     line = 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from grimoire.fairness.transparency.checkpoint import Checkpoint, open_checkpoint
@@ -27,7 +29,7 @@ class LoggedLeaf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         path: inclusion proof to the checkpoint's tree, from the leaf upwards.
     """
 
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
     leaf: bytes
     path: tuple[bytes, ...]
 
