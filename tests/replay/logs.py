@@ -14,6 +14,7 @@ from grimoire.match import Entry, Parsed, Referee, opened_entry
 from grimoire.match.frames import prompts_for
 from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2
 from tests.support.toy import PLUGIN
+from tests.support.transparency import logged
 
 GAME = "toy"
 HOST_KEY = Secret(bytes(range(32)))
@@ -148,5 +149,6 @@ def opened(log: Sequence[Entry], viewer: Viewer) -> list[frame_pb2.ViewerEntry]:
 
 
 def file_of(log: Sequence[Entry], viewer: Viewer) -> bytes:
-    """A log that was judged here, as a file."""
-    return b"".join(write_export(GAME, log[0].match_id, opened(log, viewer), viewer))
+    """A log that was judged here, as a file, with the proofs of a transparency log of the tests' own."""
+    entries = opened(log, viewer)
+    return b"".join(write_export(GAME, log[0].match_id, entries, viewer, logged(entries)))

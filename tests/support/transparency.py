@@ -78,7 +78,7 @@ def logged(entries: Sequence[frame_pb2.ViewerEntry], key: SigningKey = KEY) -> E
     for leaf in leaves:
         log.append(leaf.encode())
         log.fill(1)
-    return log.evidence(leaves[0].match_id)
+    return log.evidence(leaves[0].match_id if leaves else "")
 
 
 def _is_of(leaf: bytes, match_id: str) -> bool:

@@ -97,18 +97,20 @@ def verify_export(
     schema: Schema | None = None,
     keepsakes: Sequence[Keepsake] = (),
     log_key: VerifierKey | None = None,
+    in_log: bool = True,
     rules_walk: audit_pb2.AuditCheck | None = None,
 ) -> audit_pb2.AuditReport:
     """Audits a file that could be read; failed checks name its lines too.
 
     Args:
         export: from `read_export`.
-        schema, keepsakes, log_key, rules_walk: as for `verify`. The proofs are the file's own: a file of a revealed
-            match without them fails.
+        schema, keepsakes, log_key, rules_walk: as for `verify`. The proofs are the file's own.
+        in_log: a file of a revealed match without proofs fails; False: it was never in a transparency log, e.g. a match
+            that was recorded without any service.
     """
     audit = _Audit(gather(export.entries, export.match_id, schema), export.entries, export.evidence, log_key)
     audit.expect_game(export.game)
-    audit.run(keepsakes, from_file=True)
+    audit.run(keepsakes, from_file=in_log)
     report = audit.report(rules_walk)
     for check in report.checks:
         if check.version:

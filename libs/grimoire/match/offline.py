@@ -15,6 +15,7 @@ from grimoire.engine import Game, Viewer, ViewerKind
 from grimoire.fairness.export import Export, ExportError, line_of, read_export
 from grimoire.fairness.keepsake import MAX_KEEPSAKE_BYTES, Keepsake
 from grimoire.fairness.secret import Secret
+from grimoire.fairness.transparency import VerifierKey
 from grimoire.fairness.verify import first_lie, unreadable, verify_export, with_check
 from grimoire.match.codes import reject
 from grimoire.match.frames import FrameFold
@@ -45,12 +46,13 @@ def read_file(path: Path) -> Export:
         return read_export(iter(lambda: file.read(_PIECE), b""))
 
 
-def audit_file(path: Path, keepsake: Path | None = None) -> audit_pb2.AuditReport:
+def audit_file(path: Path, keepsake: Path | None = None, log_key: VerifierKey | None = None) -> audit_pb2.AuditReport:
     """Audits a file: all checks without a service, the rules walk if the game is installed.
 
     Args:
         path: of an exported match. Nothing in it is trusted.
         keepsake: of a file in which a seat's own program kept what it saw; it is compared with the log.
+        log_key: of the transparency log, as known from elsewhere; None: the file's word is taken for it, and said so.
 
     Returns:
         The report; a file that is no exported match gives one too. `grimoire.fairness.verify.exit_status` reads it.
@@ -61,15 +63,17 @@ def audit_file(path: Path, keepsake: Path | None = None) -> audit_pb2.AuditRepor
     """
     kept = None if keepsake is None else _keepsake(keepsake)
     with path.open("rb") as file:
-        return _audit(iter(lambda: file.read(_PIECE), b""), kept)
+        return _audit(iter(lambda: file.read(_PIECE), b""), kept, log_key)
 
 
-def audit_bytes(data: bytes, keepsake: Keepsake | None = None) -> audit_pb2.AuditReport:
+def audit_bytes(
+    data: bytes, keepsake: Keepsake | None = None, log_key: VerifierKey | None = None
+) -> audit_pb2.AuditReport:
     """As `audit_file`, for an export that is in memory."""
-    return _audit(iter((data,)), keepsake)
+    return _audit(iter((data,)), keepsake, log_key)
 
 
-def _audit(chunks: Iterator[bytes], keepsake: Keepsake | None) -> audit_pb2.AuditReport:
+def _audit(chunks: Iterator[bytes], keepsake: Keepsake | None, log_key: VerifierKey | None) -> audit_pb2.AuditReport:
     try:
         export = read_export(chunks)
     except ExportError as error:
@@ -78,7 +82,7 @@ def _audit(chunks: Iterator[bytes], keepsake: Keepsake | None) -> audit_pb2.Audi
     plugin = _plugin(export.game)
     game = None if plugin is None else _rules(plugin, export)
     schema = None if game is None else game.schema
-    report = verify_export(export, schema=schema, keepsakes=keepsakes)
+    report = verify_export(export, schema=schema, keepsakes=keepsakes, log_key=log_key)
     if first_lie(report) is not None:
         return report
     walk = _walk(plugin, export)

@@ -27,6 +27,7 @@ from tests.support.toy import schema as pb
 from tests.support.toy.install import ROOT, write_entry_point
 from tests.support.toy.second import FORGETFUL, ToySecond
 from tests.support.toy.second import PLUGIN as BOTH
+from tests.support.transparency import logged
 
 LEVELS = ("careful", "random")
 OPTIONS = {"mode": "duel", "rounds": "3"}
@@ -52,7 +53,8 @@ def refolded(referee: Referee[Any], table: Table) -> MatchState[Any]:
 
 
 def export_of(table: Table) -> bytes:
-    return b"".join(write_export("toy", table.match_id, table.log(ALL), ALL))
+    log = table.log(ALL)
+    return b"".join(write_export("toy", table.match_id, log, ALL, logged(log)))
 
 
 @pytest.fixture
