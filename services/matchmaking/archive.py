@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 from sqlalchemy import Connection, select
 
+from grimoire.v1 import match_pb2
 from matchmaking.challenge import Challenge, Sitter
-from matchmaking.database import Database, ended_matches, ended_seats, upsert_into
+from matchmaking.database import Database
+from matchmaking.tables import ended_matches, ended_seats, upsert_into
 
 __all__ = ["Archive", "EndedMatch"]
 
@@ -15,6 +17,7 @@ class EndedMatch(msgspec.Struct, frozen=True):
     """One match that is over.
 
     Attributes:
+        mode: number of `grimoire.v1.MatchMode`.
         created_ms, ended_ms: UTC ms.
         closed: how it ended, a serialised `MatchClosed`.
         sitters: seat and who sat there, in order.
@@ -23,6 +26,7 @@ class EndedMatch(msgspec.Struct, frozen=True):
     match_id: str
     challenge_id: str
     game: str
+    mode: int
     created_ms: int
     ended_ms: int
     closed: bytes
@@ -43,6 +47,7 @@ class Archive:
                 "match_id": challenge.match_id,
                 "challenge_id": challenge.challenge_id,
                 "game": challenge.game,
+                "mode": challenge.mode,
                 "created_ms": challenge.filled_ms,
                 "ended_ms": ended_ms,
                 "closed": closed,
@@ -66,13 +71,13 @@ class Archive:
     async def challenge_of(self, match_id: str) -> str | None:
         """The challenge a match came of; None if no such match is filed."""
         statement = select(ended_matches.c.challenge_id).where(ended_matches.c.match_id == match_id)
-        return await self._database.run(lambda connection: connection.execute(statement).scalar_one_or_none())
+        return await self._database.read(lambda connection: connection.execute(statement).scalar_one_or_none())
 
     async def newest(self, *, account_id: str = "", game: str = "", limit: int) -> list[EndedMatch]:
         """Matches that are over, newest first.
 
         Args:
-            account_id: only those this account played in; empty: all.
+            account_id: only those this account played in; empty: all but analysis, which is its players' own.
             game: only of this game; empty: all.
             limit: at most so many.
         """
@@ -80,16 +85,21 @@ class Archive:
             ended_matches.c.match_id,
             ended_matches.c.challenge_id,
             ended_matches.c.game,
+            ended_matches.c.mode,
             ended_matches.c.created_ms,
             ended_matches.c.ended_ms,
             ended_matches.c.closed,
         )
         if account_id:
-            both = ended_seats.join(ended_matches, ended_matches.c.match_id == ended_seats.c.match_id)
-            statement = select(*columns).select_from(both).where(ended_seats.c.account_id == account_id)
-            statement = statement.order_by(ended_seats.c.ended_ms.desc(), ended_seats.c.match_id.desc())
+            # An analysis may have one account on several seats.
+            mine = select(ended_seats.c.match_id, ended_seats.c.ended_ms).where(ended_seats.c.account_id == account_id)
+            theirs = mine.distinct().subquery()
+            both = theirs.join(ended_matches, ended_matches.c.match_id == theirs.c.match_id)
+            statement = select(*columns).select_from(both)
+            statement = statement.order_by(theirs.c.ended_ms.desc(), theirs.c.match_id.desc())
         else:
-            statement = select(*columns).order_by(ended_matches.c.ended_ms.desc(), ended_matches.c.match_id.desc())
+            statement = select(*columns).where(ended_matches.c.mode != match_pb2.MATCH_MODE_ANALYSIS)
+            statement = statement.order_by(ended_matches.c.ended_ms.desc(), ended_matches.c.match_id.desc())
         if game:
             statement = statement.where(ended_matches.c.game == game)
         statement = statement.limit(limit)
@@ -102,4 +112,4 @@ class Archive:
                 sitters[row.match_id].append((row.seat, Sitter(row.account_id, row.bot, row.level)))
             return [EndedMatch(*row, sitters=tuple(sitters[row.match_id])) for row in rows]
 
-        return await self._database.run(work)
+        return await self._database.read(work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import structlog
@@ -14,14 +14,22 @@ from grimoire.eventstore import EventStore, Unavailable
 from grimoire.runtime.keys import KeyRing
 from grimoire.v1 import matchmaking_pb2
 from matchmaking.archive import Archive
+from matchmaking.assigner import Assigner
+from matchmaking.bells import Bells
 from matchmaking.creation import Creation
+from matchmaking.database import Database
 from matchmaking.endings import Endings
 from matchmaking.errands import Errands
 from matchmaking.expiry import Expiry
 from matchmaking.games import Games
 from matchmaking.invitations import Invitations
 from matchmaking.ledger import Ledger
+from matchmaking.limits import Limits
 from matchmaking.log import Record
+from matchmaking.parties import PartyBook
+from matchmaking.ratings import Ratings
+from matchmaking.ready_book import ReadyBook
+from matchmaking.ticket_book import TicketBook
 from matchmaking.watches import Watches
 
 __all__ = ["Backstage"]
@@ -34,34 +42,44 @@ class Backstage:
 
     Args:
         store: the challenges' logs.
-        archive: where matches that are over are filed.
+        database: the tables beside them.
         games: answer for options and matches.
         bus: to games, bots and other instances.
         keys: make the seats' pseudonyms.
+        limits: the rhythm of this instance.
         now_ms: the wall clock, UTC ms.
-        others_s: a challenge that another instance filled is left to it for so long.
     """
 
     def __init__(
         self,
         store: EventStore,
-        archive: Archive,
+        database: Database,
         games: Games,
         bus: Bus,
         keys: KeyRing,
+        limits: Limits,
         now_ms: Callable[[], int],
-        *,
-        others_s: float = 5.0,
     ) -> None:
         self._bus = bus
         self._games = games
         self._errands = Errands()
         self._subscriptions: list[Subscription] = []
         self.ledger = Ledger(store, now_ms, self._tell)
+        self.archive = Archive(database)
+        self.ratings = Ratings(database)
+        self.tickets = TicketBook(database)
+        self.ready = ReadyBook(database)
+        self.parties = PartyBook(database)
         self.watches = Watches(self.ledger)
+        self.bells = Bells()
         self.invitations = Invitations(self.ledger, bus, self._errands)
-        self.endings = Endings(self.ledger, archive, games, bus, self._errands, now_ms)
-        self._creation = Creation(self.ledger, bus, keys, self._errands, others_s=others_s)
+        self.endings = Endings(self.ledger, self.archive, self.ratings, games, bus, self._errands, now_ms)
+        self.assigner = Assigner(
+            self.tickets, self.ready, self.ledger, self.tell_tickets, self._errands, limits, now_ms
+        )
+        self._limits = limits
+        self._now_ms = now_ms
+        self._creation = Creation(self.ledger, bus, keys, self._errands, others_s=limits.others_s)
         self._expiry = Expiry(self.ledger, self._errands, now_ms)
 
     async def start(self) -> None:
@@ -90,6 +108,8 @@ class Backstage:
         """
         await self._reconcile()
         self._creation.resume()
+        await self._resume_queues()
+        await self._tidy()
         await self.endings.check_some(older_than_ms)
 
     async def stop(self) -> None:
@@ -99,12 +119,14 @@ class Backstage:
         await self.endings.stop()
         self._expiry.stop()
         await self._errands.close()
+        await self.assigner.stop()
 
     def _catch_up(self) -> None:
         self._expiry.resume()
         self._creation.resume()
         self.invitations.resume()
         self._errands.send("check all matches", self.endings.check_all)
+        self._errands.send("resume queues", self._resume_queues)
 
     async def _reconnected(self) -> None:
         # What was published while the connection was down has been missed.
@@ -117,13 +139,47 @@ class Backstage:
         except Unavailable as error:
             _log.warning("ledger_not_reconciled", reason=str(error))
 
+    async def _resume_queues(self) -> None:
+        try:
+            await self.assigner.resume()
+        except Unavailable as error:
+            _log.warning("queues_not_resumed", reason=str(error))
+
+    async def _tidy(self) -> None:
+        before_ms = self._now_ms() - int(self._limits.kept_s * 1000)
+        try:
+            await self.tickets.purge(before_ms)
+            await self.parties.purge(before_ms)
+        except Unavailable as error:
+            _log.info("tickets_not_purged", reason=str(error))
+
+    # ---- news ------------------------------------------------------------------------------------------------------
+
+    async def tell_tickets(self, game: str, ticket_ids: Iterable[str], queue_id: str) -> None:
+        """Tickets of a queue have changed."""
+        await self._publish(game, matchmaking_pb2.LobbyNews(ticket_ids=ticket_ids, queue_id=queue_id))
+
+    async def tell_party(self, game: str, party_id: str) -> None:
+        """A party has changed."""
+        await self._publish(game, matchmaking_pb2.LobbyNews(party_id=party_id))
+
     async def _tell(self, record: Record) -> None:
         challenge = record.challenge
         news = matchmaking_pb2.LobbyNews(challenge_id=challenge.challenge_id, version=record.version)
+        await self._publish(challenge.game, news)
+
+    async def _publish(self, game: str, news: matchmaking_pb2.LobbyNews) -> None:
+        self._heed(news)
         try:
-            await self._bus.publish(lobby_subject(challenge.game), news.SerializeToString())
+            await self._bus.publish(lobby_subject(game), news.SerializeToString())
         except BusError as error:
-            _log.warning("news_not_told", challenge_id=challenge.challenge_id, reason=type(error).__name__)
+            _log.warning("news_not_told", game=game, reason=type(error).__name__)
+
+    def _heed(self, news: matchmaking_pb2.LobbyNews) -> None:
+        """What is not in the ledger lies in the database; whoever waits for it looks there."""
+        self.bells.ring([*news.ticket_ids, news.party_id])
+        if news.queue_id:
+            self.assigner.wake(news.queue_id)
 
     def _hear(self, message: Message) -> None:
         try:
@@ -131,7 +187,8 @@ class Backstage:
         except DecodeError:
             _log.warning("news_malformed", subject=message.subject)
             return
-        if not self.ledger.knows(news.challenge_id, news.version):
+        self._heed(news)
+        if news.challenge_id and not self.ledger.knows(news.challenge_id, news.version):
             key = ("refresh", news.challenge_id, news.version)
             self._errands.send(key, functools.partial(self._refresh, news))
 

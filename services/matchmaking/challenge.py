@@ -83,13 +83,15 @@ class Challenge(msgspec.Struct, frozen=True):
         seats: by seat; None: open.
         kept_for: of a rematch: by seat, the account it is kept for (empty: a bot's). Otherwise empty: whoever comes.
         owner: account that opened it.
-        mode: number of `grimoire.v1.MatchMode`; casual as soon as a bot sits.
+        mode: number of `grimoire.v1.MatchMode`; no longer rated as soon as a bot sits.
         created_ms, expires_ms, filled_ms, ended_ms: UTC ms; the last two, of the match's beginning and end, 0 before.
         rematch_of: the match before; empty: none.
         series_id, game_no: the series its match belongs to, and the number in it from 0.
         match_id: fixed when the last seat is taken, before anything is created.
         reason: why it was cancelled.
         closed: the serialised `MatchClosed` once the match is over.
+        position: of an analysis: the game's serialised `PositionArranged`; who arranged it may see all of it.
+        by_invitation: stands in no list; whoever knows the id may join.
     """
 
     challenge_id: str
@@ -110,9 +112,18 @@ class Challenge(msgspec.Struct, frozen=True):
     filled_ms: int = 0
     closed: bytes = b""
     ended_ms: int = 0
+    position: bytes = b""
+    by_invitation: bool = False
+
+    def __repr__(self) -> str:
+        return f"Challenge(challenge_id={self.challenge_id!r}, game={self.game!r}, stage={self.stage.name})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        # A position holds hidden cards.
+        return [("challenge_id", self.challenge_id), ("game", self.game), ("stage", self.stage.name)]
 
     def seat_of(self, account_id: str) -> int | None:
-        """The seat this account holds, if any."""
+        """The seat this account holds, if any; the first of several."""
         return next((n for n, s in enumerate(self.seats) if s is not None and s.account_id == account_id), None)
 
     @property
@@ -140,6 +151,9 @@ class Open(msgspec.Struct, frozen=True):
     Attributes:
         sitters: seat and who takes it at once: the owner first, then bots.
         match_id: used if these fill it.
+        mode: number of `grimoire.v1.MatchMode`; a bot makes a rated one casual.
+        position: of an analysis only.
+        by_invitation: whether it stands in no list.
     """
 
     challenge_id: str
@@ -153,6 +167,12 @@ class Open(msgspec.Struct, frozen=True):
     game_no: int = 0
     rematch_of: str = ""
     kept_for: tuple[str, ...] = ()
+    mode: int = match_pb2.MATCH_MODE_RATED
+    position: bytes = b""
+    by_invitation: bool = False
+
+    def __repr__(self) -> str:
+        return f"Open(challenge_id={self.challenge_id!r}, game={self.game!r})"
 
 
 class Join(msgspec.Struct, frozen=True):
@@ -228,21 +248,30 @@ def decide(challenge: Challenge | None, command: Command, now_ms: int) -> tuple[
 
 
 def _open(command: Open) -> tuple[Message, ...]:
-    by_bot = any(sitter.bot for _, sitter in command.sitters)
+    mode = command.mode
+    for _, sitter in command.sitters:
+        mode = _mode_with(sitter.bot, mode)
     opened = matchmaking_pb2.ChallengeOpened(
         challenge_id=command.challenge_id,
         game=command.game,
         options=[match_pb2.OptionValue(name=name, value=value) for name, value in command.options],
         seats=command.seats,
         expires_ms=command.expires_ms,
-        mode=match_pb2.MATCH_MODE_CASUAL if by_bot else match_pb2.MATCH_MODE_RATED,
+        mode=match_pb2.MatchMode.ValueType(mode),
         rematch_of=command.rematch_of,
         series=match_pb2.Series(series_id=command.series_id, game_no=command.game_no),
         kept_for=command.kept_for,
+        position=command.position,
+        by_invitation=command.by_invitation,
     )
     joined = tuple(_joined(seat, sitter) for seat, sitter in command.sitters)
     full = len(command.sitters) == command.seats
     return (opened, *joined, *_filled(command.match_id, full))
+
+
+def _mode_with(bot: bool, mode: int) -> int:
+    """Only people play for ratings."""
+    return match_pb2.MATCH_MODE_CASUAL if bot and mode == match_pb2.MATCH_MODE_RATED else mode
 
 
 def _join(challenge: Challenge, command: Join, now_ms: int) -> tuple[Message, ...] | Illegal:
@@ -310,8 +339,8 @@ def evolve(challenge: Challenge | None, event: Message, at_ms: int) -> Challenge
     if isinstance(event, matchmaking_pb2.ChallengeJoined):
         sitter = Sitter(event.account_id, event.bot, event.level)
         seats = tuple(sitter if n == event.seat else s for n, s in enumerate(challenge.seats))
-        mode = match_pb2.MATCH_MODE_CASUAL if event.bot else challenge.mode
-        return replace(challenge, seats=seats, owner=challenge.owner or event.account_id, mode=int(mode))
+        mode = _mode_with(event.bot, challenge.mode)
+        return replace(challenge, seats=seats, owner=challenge.owner or event.account_id, mode=mode)
     if isinstance(event, matchmaking_pb2.ChallengeFilled):
         return replace(challenge, stage=Stage.FULL, match_id=event.match_id, filled_ms=at_ms)
     if isinstance(event, matchmaking_pb2.ChallengeMatched):
@@ -341,6 +370,8 @@ def _opened(event: matchmaking_pb2.ChallengeOpened, at_ms: int) -> Challenge:
         rematch_of=event.rematch_of,
         series_id=event.series.series_id,
         game_no=event.series.game_no,
+        position=event.position,
+        by_invitation=event.by_invitation,
     )
 
 

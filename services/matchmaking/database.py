@@ -1,7 +1,4 @@
-"""Tables beside the logs: names, which may be erased, and an index of the matches that are over.
-
-They lie in the same database as the challenges' logs. No log depends on them.
-"""
+"""The database of the tables beside the logs (`tables.py`)."""
 
 from __future__ import annotations
 
@@ -12,76 +9,22 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    Engine,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    create_engine,
-    event,
-    make_url,
-    text,
-)
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grimoire.eventstore import Unavailable
+from matchmaking.tables import METADATA
 
-__all__ = ["Database", "ended_matches", "ended_seats", "names", "upsert_into"]
+__all__ = ["Database"]
 
 _T = TypeVar("_T")
 _BUSY_S: Final = 5.0
 # Any fixed number: PostgreSQL instances that start at once create the tables one after the other.
 _CREATE_LOCK: Final = 0x6D617463686D616B
 
-_metadata = MetaData()
-
-names = Table(
-    "player_names",
-    _metadata,
-    Column("account_id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-)
-
-ended_matches = Table(
-    "ended_matches",
-    _metadata,
-    Column("match_id", Text, primary_key=True),
-    Column("challenge_id", Text, nullable=False),
-    Column("game", Text, nullable=False),
-    Column("created_ms", BigInteger, nullable=False),
-    Column("ended_ms", BigInteger, nullable=False),
-    Column("closed", LargeBinary, nullable=False),
-    Index("ended_matches_newest", "ended_ms", "match_id"),
-)
-
-ended_seats = Table(
-    "ended_seats",
-    _metadata,
-    Column("match_id", Text, primary_key=True),
-    Column("seat", Integer, primary_key=True),
-    Column("account_id", Text, nullable=False),
-    Column("bot", Boolean, nullable=False),
-    Column("level", Text, nullable=False),
-    Column("ended_ms", BigInteger, nullable=False),
-    Index("ended_seats_newest", "account_id", "ended_ms"),
-)
-
-
-def upsert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
-    """An insert that can say what happens when the row is there already."""
-    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
-
 
 class Database:
-    """Runs statements in one thread of its own, so that the event loop never waits for a disk.
+    """Runs statements in threads of its own, so that the event loop never waits for a disk, nor a reader for a writer.
 
     Args:
         url: as for the event store: `sqlite:///file.db` or `postgresql://user@host/database`.
@@ -91,11 +34,14 @@ class Database:
         parsed = make_url(url)
         self._is_sqlite = parsed.get_backend_name() == "sqlite"
         if self._is_sqlite:
-            self._engine = _sqlite_engine(Path(parsed.database or ""))
+            path = Path(parsed.database or "")
+            self._engine, self._read_engine = _sqlite_engine(path, "BEGIN IMMEDIATE"), _sqlite_engine(path, "BEGIN")
         else:
             parsed = parsed.set(drivername="postgresql+psycopg")
-            self._engine = create_engine(parsed, hide_parameters=True, pool_pre_ping=True, pool_size=1)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="matchmaking-tables")
+            self._engine = create_engine(parsed, hide_parameters=True, pool_pre_ping=True, pool_size=2)
+            self._read_engine = self._engine
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="matchmaking-writes")
+        self._read_thread = ThreadPoolExecutor(1, thread_name_prefix="matchmaking-reads")
 
     async def __aenter__(self) -> Self:
         """Makes the tables where they are missing.
@@ -108,33 +54,46 @@ class Database:
 
     async def __aexit__(self, *_error: object) -> None:
         """Waits for what is running and lets go of the database."""
-        await asyncio.to_thread(self._thread.shutdown)
-        self._engine.dispose()
+        for thread in (self._thread, self._read_thread):
+            await asyncio.to_thread(thread.shutdown)
+        for engine in (self._engine, self._read_engine):
+            engine.dispose()
 
     async def run(self, work: Callable[[Connection], _T]) -> _T:
-        """Runs some statements as one transaction.
+        """Runs some statements as one transaction. What `work` raises undoes it.
 
         Raises:
             Unavailable: the database cannot be had just now. The text holds no stored value.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _transaction, self._engine, work)
 
-    def _transaction(self, work: Callable[[Connection], _T]) -> _T:
-        try:
-            with self._engine.begin() as connection:
-                return work(connection)
-        except SQLAlchemyError as error:
-            reason = type(error).__name__
-        # Raised out here, so that the driver's error, with its values, does not hang on it as its context.
-        raise Unavailable(reason)
+    async def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Runs some statements that change nothing.
+
+        Raises:
+            Unavailable: the database cannot be had just now. The text holds no stored value.
+        """
+        return await asyncio.get_running_loop().run_in_executor(
+            self._read_thread, _transaction, self._read_engine, work
+        )
 
     def _create(self, connection: Connection) -> None:
         if not self._is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CREATE_LOCK})
-        _metadata.create_all(connection)
+        METADATA.create_all(connection)
 
 
-def _sqlite_engine(path: Path) -> Engine:
+def _transaction(engine: Engine, work: Callable[[Connection], _T]) -> _T:
+    try:
+        with engine.begin() as connection:
+            return work(connection)
+    except SQLAlchemyError as error:
+        reason = type(error).__name__
+    # Raised out here, so that the driver's error, with its values, does not hang on it as its context.
+    raise Unavailable(reason)
+
+
+def _sqlite_engine(path: Path, begin: str) -> Engine:
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(
         f"sqlite+pysqlite:///{path}",
@@ -150,6 +109,6 @@ def _sqlite_engine(path: Path) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        connection.exec_driver_sql(begin)
 
     return engine

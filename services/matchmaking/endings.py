@@ -18,6 +18,8 @@ from matchmaking.creation import pauses_s
 from matchmaking.errands import Errands
 from matchmaking.games import Games
 from matchmaking.ledger import Ledger
+from matchmaking.meters import RATED
+from matchmaking.ratings import Ratings
 
 __all__ = ["Endings"]
 
@@ -35,6 +37,7 @@ class Endings:
     Args:
         ledger: the challenges.
         archive: where matches that are over are filed.
+        ratings: what rated ones change.
         games: answer for single matches.
         bus: the games' published entries.
         errands: where the work is done.
@@ -45,6 +48,7 @@ class Endings:
         self,
         ledger: Ledger,
         archive: Archive,
+        ratings: Ratings,
         games: Games,
         bus: Bus,
         errands: Errands,
@@ -52,6 +56,7 @@ class Endings:
     ) -> None:
         self._ledger = ledger
         self._archive = archive
+        self._ratings = ratings
         self._games = games
         self._bus = bus
         self._errands = errands
@@ -132,9 +137,11 @@ class Endings:
                 return
 
     async def _end(self, challenge: Challenge, closed: match_pb2.MatchClosed, ended_ms: int) -> None:
-        # Filed first: a match whose log says that it is over is not looked at again after a restart.
+        # Filed and counted first: a match whose log says that it is over is not looked at again after a restart.
         closed_bytes = closed.SerializeToString()
         await self._archive.add(challenge, closed_bytes, ended_ms)
+        if await self._ratings.apply(challenge, closed, ended_ms):
+            RATED.labels(challenge.game).inc()
         await self._ledger.act(challenge.challenge_id, End(closed_bytes, ended_ms))
         self._asked_ms.pop(challenge.match_id, None)
         _log.info("match_over", match_id=challenge.match_id, game=challenge.game)

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 
 from grimoire.eventstore import Unavailable
-from grimoire.runtime.clockwork import Clockwork
+from matchmaking.alarms import Alarms
 from matchmaking.challenge import Challenge, Expire, Stage
 from matchmaking.creation import pauses_s
 from matchmaking.errands import Errands
@@ -29,7 +29,7 @@ class Expiry:
     def __init__(self, ledger: Ledger, errands: Errands, now_ms: Callable[[], int]) -> None:
         self._ledger = ledger
         self._errands = errands
-        self._clock = Clockwork(now_ms, self._due)
+        self._clock = Alarms(now_ms, self._due)
 
     def resume(self) -> None:
         """Sets the clock for all open challenges; those whose time is up already are seen to at once."""

@@ -9,6 +9,8 @@ from typing import Final
 
 import msgspec
 
+from grimoire.quickplay import POLICY, Policy
+
 __all__ = ["Limits", "Pace"]
 
 _SWEEP_AT: Final = 4096
@@ -22,12 +24,17 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         open_total: open challenges in all.
         matches_per_account: matches of one account that are not over.
         asks_per_s, asks_at_once: rate and burst of what makes or takes a challenge, for one account.
-        watches_per_account: streams of one account.
+        watches_per_account: streams of one account: challenges, tickets and parties.
         expires_s: how long a challenge stays open.
         rematch_s: how long after the end of a match its rematch can be asked for.
         created_s: how long the answer to who filled a challenge waits for its match.
         look_round_s: seconds between looks for what was missed.
-        others_s: a challenge that another instance filled is left to it for so long.
+        others_s: what another instance has begun to create is left to it for so long.
+        policy: by which numbers quick play matches.
+        lease_s: how long an instance that is gone keeps the right to form a queue's matches.
+        news_s: a stream looks for itself so often, should a piece of news have been lost.
+        party_s: how long a party lasts.
+        kept_s: how long tickets can be looked at after their end.
     """
 
     open_per_account: int = 5
@@ -41,6 +48,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     created_s: float = 3.0
     look_round_s: float = 60.0
     others_s: float = 5.0
+    policy: Policy = POLICY
+    lease_s: float = 10.0
+    news_s: float = 5.0
+    party_s: float = 24 * 3600.0
+    kept_s: float = 24 * 3600.0
 
 
 class Pace:

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 
 from grimoire.engine import Illegal
 from grimoire.runtime.identity import Identity, new_match_id
-from grimoire.v1 import manifest_pb2
+from grimoire.v1 import manifest_pb2, match_pb2
 from matchmaking.archive import Archive
+from matchmaking.bounds import Bounds, default_seats, unreadable_options, unreadable_request_id, wrong_seats
 from matchmaking.challenge import Cancel, Challenge, Join, Open, Sitter, Stage
 from matchmaking.endings import Endings
 from matchmaking.games import Checked, Games
 from matchmaking.ledger import Ledger
-from matchmaking.limits import Limits, Pace
+from matchmaking.limits import Limits
 from matchmaking.log import Record, derived_id
 from matchmaking.names import NameBook
 from matchmaking.texts import illegal, term
 from matchmaking.watches import Watches
 
-__all__ = ["Lobby", "Wish"]
+__all__ = ["Lobby", "Wish", "new_bot", "sitter_of", "unknown_level"]
 
 _ID: Final = re.compile(r"[0-9a-z]{26}")
-_OPTIONS: Final = 64
-_TEXT: Final = 256
+_MODES: Final = (match_pb2.MATCH_MODE_UNSPECIFIED, match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL)
 _REMATCHES: Final = 16
 """How often the rematch of one match can be offered, withdrawn and offered again."""
 
@@ -46,6 +44,7 @@ class Wish(msgspec.Struct, frozen=True):
         bots: levels of the bots, from the last seat backwards.
         all_bots: with one level in `bots`: it takes all other seats.
         request_id: 16 bytes, so that asking twice opens one challenge; empty: each time another.
+        mode: number of `grimoire.v1.MatchMode`; unspecified: rated among people.
         language: of the words in a refusal.
     """
 
@@ -55,6 +54,7 @@ class Wish(msgspec.Struct, frozen=True):
     bots: tuple[str, ...] = ()
     all_bots: bool = False
     request_id: bytes = b""
+    mode: int = match_pb2.MATCH_MODE_UNSPECIFIED
     language: str = "en"
 
 
@@ -63,7 +63,8 @@ class Lobby:
 
     Args:
         ledger, archive, names, games, watches, endings: the parts it works with.
-        limits: how much one account may ask.
+        bounds: how much one account may ask.
+        limits: how long things take.
         now_ms: the wall clock, UTC ms.
     """
 
@@ -75,6 +76,7 @@ class Lobby:
         games: Games,
         watches: Watches,
         endings: Endings,
+        bounds: Bounds,
         limits: Limits,
         now_ms: Callable[[], int],
     ) -> None:
@@ -84,16 +86,15 @@ class Lobby:
         self._games = games
         self._watches = watches
         self._endings = endings
+        self._bounds = bounds
         self._limits = limits
         self._now_ms = now_ms
-        self._pace = Pace(limits.asks_per_s, limits.asks_at_once)
-        self._opening: Counter[str] = Counter()
 
     # ---- opening ---------------------------------------------------------------------------------------------------
 
     async def create(self, caller: Identity, wish: Wish) -> _Answer:
         """Opens a challenge; with bots on all other seats its match is created at once."""
-        refusal = _unreadable(wish) or self._too_fast(caller)
+        refusal = _unreadable(caller, wish) or self._bounds.too_fast(caller)
         if refusal is not None:
             return refusal
         request_id = wish.request_id or secrets.token_bytes(16)
@@ -102,7 +103,7 @@ class Lobby:
         if record is not None:
             return await self._repeated(record, wish)
         opening = await self._judge(caller, wish, challenge_id)
-        answer = opening if isinstance(opening, Illegal) else await self._open(caller, opening)
+        answer = opening if isinstance(opening, Illegal) else await self.open(caller, opening)
         return answer if isinstance(answer, Illegal) else await self._repeated(answer, wish)
 
     async def _judge(self, caller: Identity, wish: Wish, challenge_id: str) -> Open | Illegal:
@@ -110,7 +111,7 @@ class Lobby:
         if isinstance(checked, Illegal):
             return checked
         manifest = await self._games.manifest(wish.game, wish.language)
-        seats = wish.seats or _default_seats(checked, wish)
+        seats = wish.seats or max(default_seats(checked), 0 if wish.all_bots else 1 + len(wish.bots))
         bots = wish.bots * (seats - 1) if wish.all_bots else wish.bots
         refusal = _bad_company(checked, manifest, seats, bots, wish)
         if refusal is not None:
@@ -120,14 +121,16 @@ class Lobby:
             game=wish.game,
             options=checked.options,
             seats=seats,
-            sitters=((0, _sitter(caller)), *((seats - 1 - n, _new_bot(level)) for n, level in enumerate(bots))),
+            sitters=((0, sitter_of(caller)), *((seats - 1 - n, new_bot(level)) for n, level in enumerate(bots))),
             expires_ms=self._now_ms() + int(self._limits.expires_s * 1000),
             match_id=new_match_id(),
             series_id=challenge_id,
+            mode=wish.mode or match_pb2.MATCH_MODE_RATED,
         )
 
-    async def _open(self, caller: Identity, opening: Open) -> _Answer:
-        with self._room(caller, opening) as refusal:
+    async def open(self, caller: Identity, opening: Open) -> _Answer:
+        """Opens a challenge that has been judged; a full one becomes a match."""
+        with self._bounds.room(caller, opening) as refusal:
             if refusal is not None:
                 return refusal
             await self._names.remember(caller.account_id, caller.name)
@@ -142,15 +145,16 @@ class Lobby:
             challenge.game == wish.game
             and set(wish.options) <= set(challenge.options)
             and wish.seats in (0, len(challenge.seats))
+            and wish.mode in (match_pb2.MATCH_MODE_UNSPECIFIED, challenge.mode)
             and asked == levels
         )
-        return await self._created(record) if same else illegal("command_id_reused", field="request_id")
+        return await self.created(record) if same else illegal("command_id_reused", field="request_id")
 
     # ---- joining and leaving ---------------------------------------------------------------------------------------
 
     async def join(self, caller: Identity, challenge_id: str) -> _Answer:
         """Takes a seat. Who comes first gets it; coming twice is coming once."""
-        refusal = self._too_fast(caller) or self._too_many_matches(caller)
+        refusal = self._bounds.too_fast(caller) or self._bounds.too_many_matches(caller)
         if refusal is not None:
             return refusal
         return await self._sit_down(caller, challenge_id)
@@ -163,10 +167,10 @@ class Lobby:
         if await self._ledger.get(challenge_id) is None:
             return illegal("unknown_challenge", field="challenge_id")
         await self._names.remember(caller.account_id, caller.name)
-        answer = await self._ledger.act(challenge_id, Join(_sitter(caller), new_match_id()))
-        return answer if isinstance(answer, Illegal) else await self._created(answer)
+        answer = await self._ledger.act(challenge_id, Join(sitter_of(caller), new_match_id()))
+        return answer if isinstance(answer, Illegal) else await self.created(answer)
 
-    async def _created(self, record: Record) -> Record:
+    async def created(self, record: Record) -> Record:
         """Gives a full challenge a moment to become a match, so that the answer can name it."""
         if record.challenge.stage is not Stage.FULL:
             return record
@@ -180,7 +184,7 @@ class Lobby:
         Both at the same moment is one match: the offer's id follows from the match before, so whoever comes second
         finds it there and joins.
         """
-        refusal = self._too_fast(caller)
+        refusal = self._bounds.too_fast(caller)
         if refusal is not None:
             return refusal
         before = await self._finished(caller, match_id)
@@ -221,28 +225,34 @@ class Lobby:
     async def _offer(self, caller: Identity, before: Challenge, challenge_id: str, until_ms: int) -> _Answer:
         # Seats move by one; the person who asks sits down first, then the bots; the other people come by themselves.
         moved = [before.seats[seat - 1] for seat in range(len(before.seats))]
-        mine = next(n for n, s in enumerate(moved) if s is not None and s.account_id == caller.account_id)
-        bots = ((n, _new_bot(s.level)) for n, s in enumerate(moved) if s is not None and s.bot and s.level)
+        # In an analysis one may sit on several seats.
+        mine = (
+            (n, sitter_of(caller)) for n, s in enumerate(moved) if s is not None and s.account_id == caller.account_id
+        )
+        bots = ((n, new_bot(s.level)) for n, s in enumerate(moved) if s is not None and s.bot and s.level)
         opening = Open(
             challenge_id=challenge_id,
             game=before.game,
             options=before.options,
             seats=len(before.seats),
-            sitters=((mine, _sitter(caller)), *bots),
+            sitters=(*mine, *bots),
             expires_ms=until_ms,
             match_id=new_match_id(),
             series_id=before.series_id,
             game_no=before.game_no + 1,
             rematch_of=before.match_id,
             kept_for=tuple("" if s is None or (s.bot and s.level) else s.account_id for s in moved),
+            mode=before.mode,
+            position=before.position,
+            by_invitation=before.by_invitation,
         )
-        answer = await self._open(caller, opening)
+        answer = await self.open(caller, opening)
         return answer if isinstance(answer, Illegal) else await self._accept(caller, answer)
 
     async def _accept(self, caller: Identity, record: Record) -> _Answer:
         challenge = record.challenge
         if challenge.seat_of(caller.account_id) is not None:
-            return await self._created(record)
+            return await self.created(record)
         return await self._sit_down(caller, challenge.challenge_id)
 
     # ---- looking ---------------------------------------------------------------------------------------------------
@@ -261,6 +271,7 @@ class Lobby:
             if challenge.is_open(now_ms)
             and (not game or challenge.game == game)
             and challenge.may_join(caller.account_id)
+            and not (challenge.by_invitation and challenge.owner != caller.account_id)
         ]
         found.sort(key=lambda c: (c.seat_of(caller.account_id) is None, -c.created_ms, c.challenge_id))
         return found[:limit]
@@ -268,65 +279,23 @@ class Lobby:
     def running(self, caller: Identity, *, mine: bool, game: str, limit: int) -> list[Challenge]:
         """Matches that are being played, newest first."""
         among = self._ledger.of_account(caller.account_id) if mine else self._ledger.live
-        found = [c for c in among if c.stage is Stage.MATCHED and (not game or c.game == game)]
+        found = [
+            challenge
+            for challenge in among
+            if challenge.stage is Stage.MATCHED
+            and (not game or challenge.game == game)
+            and (mine or challenge.mode != match_pb2.MATCH_MODE_ANALYSIS)
+        ]
         found.sort(key=lambda c: (-c.filled_ms, c.match_id))
         return found[:limit]
 
-    # ---- bounds ----------------------------------------------------------------------------------------------------
 
-    def _too_fast(self, caller: Identity) -> Illegal | None:
-        wait_ms = self._pace.wait_ms(caller.account_id)
-        return illegal("rate_limited", retry_after_ms=wait_ms) if wait_ms else None
-
-    def _too_many_matches(self, caller: Identity) -> Illegal | None:
-        limit = self._limits.matches_per_account
-        theirs = self._ledger.of_account(caller.account_id)
-        playing = sum(challenge.stage is not Stage.OPEN for challenge in theirs)
-        return illegal("too_many_matches", limit=limit) if playing >= limit else None
-
-    @contextmanager
-    def _room(self, caller: Identity, opening: Open) -> Iterator[Illegal | None]:
-        """Keeps room for a challenge while it is being opened; or says why there is none."""
-        refusal = self._too_many_matches(caller)
-        stays_open = len(opening.sitters) < opening.seats
-        if stays_open and refusal is None:
-            refusal = self._too_many_open(caller)
-        if refusal is not None or not stays_open:
-            yield refusal
-            return
-        self._opening[caller.account_id] += 1
-        try:
-            yield None
-        finally:
-            self._opening[caller.account_id] -= 1
-            if not self._opening[caller.account_id]:
-                del self._opening[caller.account_id]
-
-    def _too_many_open(self, caller: Identity) -> Illegal | None:
-        limit = self._limits.open_per_account
-        theirs = self._ledger.of_account(caller.account_id)
-        open_ = sum(c.stage is Stage.OPEN and c.owner == caller.account_id for c in theirs)
-        if open_ + self._opening[caller.account_id] >= limit:
-            return illegal("too_many_challenges", limit=limit)
-        if self._ledger.open_count + self._opening.total() >= self._limits.open_total:
-            return illegal("overloaded", retry_after_ms=60_000)
-        return None
-
-
-def _unreadable(wish: Wish) -> Illegal | None:
-    names = [name for name, _ in wish.options]
-    if len(wish.request_id) not in (0, 16):
-        return illegal("malformed", field="request_id", detail="request_id must be 16 bytes, or absent")
-    if len(names) > _OPTIONS or any(len(text) > _TEXT for pair in wish.options for text in pair):
-        return illegal("malformed", field="options", detail="it has too many options, or too long ones")
-    if len(names) != len(set(names)):
-        return illegal("malformed", field="options", detail="an option is named twice")
-    return None
-
-
-def _default_seats(checked: Checked, wish: Wish) -> int:
-    """Two, or as few as the game allows, or as many as the bots asked for need."""
-    return max(checked.min_seats, min(2, checked.max_seats), 0 if wish.all_bots else 1 + len(wish.bots))
+def _unreadable(caller: Identity, wish: Wish) -> Illegal | None:
+    if wish.mode not in _MODES:
+        return illegal("bad_option", field="mode", detail=term("rated_or_casual", wish.language))
+    if wish.mode == match_pb2.MATCH_MODE_RATED and (caller.bot or wish.bots):
+        return illegal("bad_option", field="mode", detail=term("bots_are_casual", wish.language))
+    return unreadable_request_id(wish.request_id) or unreadable_options(wish.options)
 
 
 def _bad_company(
@@ -334,23 +303,31 @@ def _bad_company(
 ) -> Illegal | None:
     """Why so many seats, or these bots, will not do."""
     language = wish.language
-    if not checked.min_seats <= seats <= checked.max_seats:
-        bounds = {"min": checked.min_seats, "max": checked.max_seats, "seats": seats}
-        return illegal("bad_option", field="seats", detail=term("bad_seats", language, **bounds))
+    refusal = wrong_seats(checked, seats, language)
+    if refusal is not None:
+        return refusal
     if len(bots) >= seats:
         detail = term("too_many_bots", language, seats=seats, max=seats - 1)
         return illegal("bad_option", field="bots", detail=detail)
-    levels = [level.level for level in manifest.bot_levels]
-    unknown = next((level for level in bots if level not in levels), None)
-    if unknown is None:
+    field = "level" if wish.all_bots else "bots"
+    refusals = (unknown_level(manifest, level, field, language) for level in bots)
+    return next((refusal for refusal in refusals if refusal is not None), None)
+
+
+def unknown_level(manifest: manifest_pb2.Manifest, level: str, field: str, language: str) -> Illegal | None:
+    """Why there is no such bot."""
+    levels = [known.level for known in manifest.bot_levels]
+    if level in levels:
         return None
-    detail = term("unknown_level", language, level=unknown[:64], levels=", ".join(levels))
-    return illegal("bad_option", field="level" if wish.all_bots else "bots", detail=detail)
+    detail = term("unknown_level", language, level=level[:64], levels=", ".join(levels))
+    return illegal("bad_option", field=field, detail=detail)
 
 
-def _sitter(caller: Identity) -> Sitter:
+def sitter_of(caller: Identity) -> Sitter:
+    """The caller, as one who takes a seat."""
     return Sitter(caller.account_id, caller.bot)
 
 
-def _new_bot(level: str) -> Sitter:
+def new_bot(level: str) -> Sitter:
+    """A built-in bot, as one who takes a seat."""
     return Sitter(f"bot-{level}-{secrets.token_hex(8)}", bot=True, level=level)

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, delete, select
 
-from matchmaking.database import Database, names, upsert_into
+from matchmaking.database import Database
+from matchmaking.tables import names, upsert_into
 
 __all__ = ["NameBook"]
 
@@ -36,7 +37,7 @@ class NameBook:
         if not wanted:
             return {}
         statement = select(names.c.account_id, names.c.name).where(names.c.account_id.in_(wanted))
-        rows = await self._database.run(lambda connection: connection.execute(statement).all())
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
         return {row.account_id: row.name for row in rows}
 
     async def forget(self, account_id: str) -> None:

@@ -18,13 +18,20 @@ from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.rpc import RpcServer, dialer
 from grimoire.v1 import matchmaking_pb2, matchmaking_pb2_grpc
-from matchmaking.archive import Archive
+from matchmaking.analysis import Analyses
 from matchmaking.backstage import Backstage
+from matchmaking.bounds import Bounds
+from matchmaking.branches import Branches
+from matchmaking.calls import Streams
 from matchmaking.database import Database
+from matchmaking.desk import Desk
+from matchmaking.friends import Friends
 from matchmaking.games import Games
 from matchmaking.limits import Limits
 from matchmaking.lobby import Lobby
 from matchmaking.names import NameBook
+from matchmaking.people import Faces
+from matchmaking.quick_play import QuickPlay
 from matchmaking.servicer import MatchmakingService
 
 __all__ = ["serve"]
@@ -57,19 +64,23 @@ async def serve(
         database = await cleanup.enter_async_context(Database(url))
         bus = await Bus.connect(config.bus_settings(keys, MATCHMAKING))
         cleanup.push_async_callback(bus.close)
-        directory = RulesDirectory(bus, config, dialer(config, keys))
+        dial = dialer(config, keys)
+        directory = RulesDirectory(bus, config, dial)
         cleanup.push_async_callback(directory.close)
         await directory.start()
-        archive, games = Archive(database), Games(directory)
-        backstage = Backstage(store, archive, games, bus, keys, now_ms, others_s=limits.others_s)
+        games = Games(directory)
+        branches = Branches(directory, lambda: dial(str(config.address("replay"))))
+        cleanup.push_async_callback(branches.close)
+        backstage = Backstage(store, database, games, bus, keys, limits, now_ms)
         cleanup.push_async_callback(backstage.stop)
         await backstage.start()
         rpc = RpcServer.internal(config, _NAME, keys, (_SERVICE,))
-        servicer = _servicer(backstage, archive, NameBook(database), games, limits)
+        servicer = MatchmakingService(_desk(backstage, NameBook(database), games, branches, keys, limits))
         matchmaking_pb2_grpc.add_MatchmakingServiceServicer_to_server(servicer, rpc.raw)
         address = str(await rpc.start())
         cleanup.push_async_callback(rpc.stop)
         cleanup.callback(backstage.watches.close)
+        cleanup.callback(backstage.bells.close)
         await rpc.set_serving(True)
         _log.info("matchmaking_started", address=address)
         started(address)
@@ -78,12 +89,54 @@ async def serve(
     _log.info("matchmaking_stopped")
 
 
-def _servicer(
-    backstage: Backstage, archive: Archive, names: NameBook, games: Games, limits: Limits
-) -> MatchmakingService:
-    ledger, watches, endings = backstage.ledger, backstage.watches, backstage.endings
-    lobby = Lobby(ledger, archive, names, games, watches, endings, limits, now_ms)
-    return MatchmakingService(lobby, watches, names, archive, games, backstage.invitations, limits)
+def _desk(
+    backstage: Backstage, names: NameBook, games: Games, branches: Branches, keys: KeyRing, limits: Limits
+) -> Desk:
+    ledger, watches, bells = backstage.ledger, backstage.watches, backstage.bells
+    bounds = Bounds(ledger, limits)
+    lobby = Lobby(ledger, backstage.archive, names, games, watches, backstage.endings, bounds, limits, now_ms)
+    quick_play = QuickPlay(
+        backstage.tickets,
+        backstage.ready,
+        backstage.parties,
+        backstage.ratings,
+        names,
+        games,
+        backstage.assigner,
+        bells,
+        bounds,
+        backstage.tell_tickets,
+        limits,
+        now_ms,
+    )
+    return Desk(
+        lobby=lobby,
+        analyses=Analyses(branches, games, ledger, lobby, bounds, keys, limits, now_ms),
+        quick_play=quick_play,
+        friends=Friends(
+            backstage.parties,
+            backstage.tickets,
+            quick_play,
+            names,
+            games,
+            bells,
+            bounds,
+            backstage.tell_party,
+            limits,
+            now_ms,
+        ),
+        ratings=backstage.ratings,
+        faces=Faces(names, backstage.ratings, games),
+        names=names,
+        archive=backstage.archive,
+        games=games,
+        ledger=ledger,
+        watches=watches,
+        invitations=backstage.invitations,
+        streams=Streams(limits.watches_per_account),
+        limits=limits,
+        now_ms=now_ms,
+    )
 
 
 async def _look_round_until(stop: asyncio.Event, backstage: Backstage, every_s: float) -> None:

@@ -3,235 +3,247 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import grpc
-import grpc.aio
-import structlog
 
 from grimoire.engine import Illegal
 from grimoire.eventstore import Unavailable
 from grimoire.runtime.identity import Identity
-from grimoire.runtime.rpc import account_of
-from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2, matchmaking_pb2_grpc
-from matchmaking.archive import Archive
+from grimoire.v1 import matchmaking_pb2
+from matchmaking.analysis import AnalysisWish
+from matchmaking.archive import EndedMatch
+from matchmaking.calls import (
+    REJECTION_KEY,
+    Context,
+    abort,
+    caller_of,
+    judged,
+    language_of,
+    limit_of,
+    no_caller,
+    option_pairs,
+    unavailable,
+)
 from matchmaking.challenge import Challenge, Sitter
-from matchmaking.games import Games
-from matchmaking.invitations import Invitations
-from matchmaking.limits import Limits
-from matchmaking.lobby import Lobby, Wish
+from matchmaking.desk import Desk
+from matchmaking.lobby import Wish
 from matchmaking.log import Record
-from matchmaking.meters import REFUSALS
-from matchmaking.names import NameBook
+from matchmaking.people import People
+from matchmaking.quick_calls import QuickPlayCalls
+from matchmaking.rating_calls import RatingCalls
 from matchmaking.shown import show_challenge, show_ended, show_running
 from matchmaking.texts import DEFAULT_LANGUAGE, illegal, rejection
-from matchmaking.watches import Watches
 
 __all__ = ["REJECTION_KEY", "MatchmakingService"]
 
-_log: Final = structlog.stdlib.get_logger(__name__)
-
 _CHALLENGES: Final = (200, 500)
 _MATCHES: Final = (50, 200)
-_RETRY_MS: Final = 1_000
-
-REJECTION_KEY: Final = "grimoire-rejection-bin"
-"""Trailing metadata of a refused call: a serialised `Rejection`."""
-
-_Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
+class MatchmakingService(QuickPlayCalls, RatingCalls):
     """Answers the gateway for players, and other services for themselves.
 
     Args:
-        lobby: what players can do.
-        watches, names, archive, games, invitations: what is shown.
-        limits: how much one account may ask.
+        desk: the parts it works with.
     """
 
-    def __init__(
-        self,
-        lobby: Lobby,
-        watches: Watches,
-        names: NameBook,
-        archive: Archive,
-        games: Games,
-        invitations: Invitations,
-        limits: Limits,
-    ) -> None:
-        self._lobby = lobby
-        self._watches = watches
-        self._names = names
-        self._archive = archive
-        self._games = games
-        self._invitations = invitations
-        self._limits = limits
-        self._watching: Counter[str] = Counter()
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
 
     # ---- challenges ------------------------------------------------------------------------------------------------
 
     async def CreateChallenge(
-        self, request: matchmaking_pb2.CreateChallengeRequest, context: _Context
+        self, request: matchmaking_pb2.CreateChallengeRequest, context: Context
     ) -> matchmaking_pb2.CreateChallengeResponse:
         """Opens a challenge."""
-        caller, language = await _caller(context), _language(request.language)
+        caller, language = await caller_of(context), language_of(request.language)
         wish = Wish(
             game=request.game,
-            options=_pairs(request.options),
+            options=option_pairs(request.options),
             seats=request.seats,
             bots=tuple(request.bots),
             request_id=request.request_id,
+            mode=request.mode,
             language=language,
         )
-        shown, refusal = await self._answer(caller, language, lambda: self._lobby.create(caller, wish))
+        shown, refusal = await self._answer(caller, language, lambda: self._desk.lobby.create(caller, wish))
         return matchmaking_pb2.CreateChallengeResponse(challenge=shown, rejection=refusal)
 
     async def PlayBot(
-        self, request: matchmaking_pb2.PlayBotRequest, context: _Context
+        self, request: matchmaking_pb2.PlayBotRequest, context: Context
     ) -> matchmaking_pb2.PlayBotResponse:
         """A match against bots of one level, at once."""
-        caller, language = await _caller(context), _language(request.language)
+        caller, language = await caller_of(context), language_of(request.language)
         wish = Wish(
             game=request.game,
-            options=_pairs(request.options),
+            options=option_pairs(request.options),
             bots=(request.level,),
             all_bots=True,
             request_id=request.request_id,
             language=language,
         )
-        shown, refusal = await self._answer(caller, language, lambda: self._lobby.create(caller, wish))
+        shown, refusal = await self._answer(caller, language, lambda: self._desk.lobby.create(caller, wish))
         return matchmaking_pb2.PlayBotResponse(challenge=shown, rejection=refusal)
 
     async def JoinChallenge(
-        self, request: matchmaking_pb2.JoinChallengeRequest, context: _Context
+        self, request: matchmaking_pb2.JoinChallengeRequest, context: Context
     ) -> matchmaking_pb2.JoinChallengeResponse:
         """Takes a seat."""
-        caller, language = await _caller(context), _language(request.language)
-        shown, refusal = await self._answer(caller, language, lambda: self._lobby.join(caller, request.challenge_id))
+        caller, language = await caller_of(context), language_of(request.language)
+        shown, refusal = await self._answer(
+            caller, language, lambda: self._desk.lobby.join(caller, request.challenge_id)
+        )
         return matchmaking_pb2.JoinChallengeResponse(challenge=shown, rejection=refusal)
 
     async def CancelChallenge(
-        self, request: matchmaking_pb2.CancelChallengeRequest, context: _Context
+        self, request: matchmaking_pb2.CancelChallengeRequest, context: Context
     ) -> matchmaking_pb2.CancelChallengeResponse:
         """Withdraws one's own."""
-        caller = await _caller(context)
-        answer = await _judged(lambda: self._lobby.cancel(caller, request.challenge_id))
+        caller = await caller_of(context)
+        answer = await judged(lambda: self._desk.lobby.cancel(caller, request.challenge_id))
         return matchmaking_pb2.CancelChallengeResponse(
             rejection=rejection(answer) if isinstance(answer, Illegal) else None
         )
 
     async def Rematch(
-        self, request: matchmaking_pb2.RematchRequest, context: _Context
+        self, request: matchmaking_pb2.RematchRequest, context: Context
     ) -> matchmaking_pb2.RematchResponse:
         """Offers or accepts another match."""
-        caller, language = await _caller(context), _language(request.language)
-        shown, refusal = await self._answer(caller, language, lambda: self._lobby.rematch(caller, request.match_id))
+        caller, language = await caller_of(context), language_of(request.language)
+        shown, refusal = await self._answer(
+            caller, language, lambda: self._desk.lobby.rematch(caller, request.match_id)
+        )
         return matchmaking_pb2.RematchResponse(challenge=shown, rejection=refusal)
 
     async def GetChallenge(
-        self, request: matchmaking_pb2.GetChallengeRequest, context: _Context
+        self, request: matchmaking_pb2.GetChallengeRequest, context: Context
     ) -> matchmaking_pb2.GetChallengeResponse:
         """One challenge as it is."""
-        caller, language = await _caller(context), _language(request.language)
-        shown, refusal = await self._answer(caller, language, lambda: self._lobby.look(request.challenge_id))
+        caller, language = await caller_of(context), language_of(request.language)
+        shown, refusal = await self._answer(caller, language, lambda: self._desk.lobby.look(request.challenge_id))
         return matchmaking_pb2.GetChallengeResponse(challenge=shown, rejection=refusal)
 
     async def ListChallenges(
-        self, request: matchmaking_pb2.ListChallengesRequest, context: _Context
+        self, request: matchmaking_pb2.ListChallengesRequest, context: Context
     ) -> matchmaking_pb2.ListChallengesResponse:
         """Open challenges, one's own first."""
-        caller, language = await _caller(context), _language(request.language)
-        challenges = self._lobby.challenges(caller, request.game, _limit(request.limit, _CHALLENGES))
+        caller, language = await caller_of(context), language_of(request.language)
+        challenges = self._desk.lobby.challenges(caller, request.game, limit_of(request.limit, _CHALLENGES))
         try:
-            names = await self._names_of(sitter for c in challenges for _, sitter in c.sitters)
+            people = await self._people(caller, language, [(c.game, c.sitters) for c in challenges])
         except Unavailable:
-            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
+            await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable())
         shown = [
-            show_challenge(c, caller.account_id, names, await self._manifest(c.game, language), language)
+            show_challenge(c, people[c.game], await self._desk.faces.manifest(c.game, language), language)
             for c in challenges
         ]
         return matchmaking_pb2.ListChallengesResponse(challenges=shown)
 
     async def WatchChallenge(
-        self, request: matchmaking_pb2.WatchChallengeRequest, context: _Context
+        self, request: matchmaking_pb2.WatchChallengeRequest, context: Context
     ) -> AsyncIterator[matchmaking_pb2.WatchChallengeResponse]:
         """A challenge as it is and whenever it has changed, until it is matched or gone."""
-        caller, language = await _caller(context), _language(request.language)
-        if self._watching[caller.account_id] >= self._limits.watches_per_account:
-            refusal = illegal("too_many_streams", limit=self._limits.watches_per_account)
-            await _abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, refusal, language)
-        self._watching[caller.account_id] += 1
+        caller, language = await caller_of(context), language_of(request.language)
         shown = 0
-        try:
-            async with contextlib.aclosing(self._watches.follow(request.challenge_id)) as following:
-                async for record in following:
-                    shown += 1
-                    yield matchmaking_pb2.WatchChallengeResponse(
-                        challenge=await self._shown(record.challenge, caller, language)
-                    )
-        except Unavailable:
-            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
-        finally:
-            self._watching[caller.account_id] -= 1
-            if not self._watching[caller.account_id]:
-                del self._watching[caller.account_id]
-        if self._watches.closed:
-            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable(), language)
+        with self._desk.streams.enter(caller) as refusal:
+            if refusal is not None:
+                await abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, refusal, language)
+            try:
+                async with contextlib.aclosing(self._desk.watches.follow(request.challenge_id)) as following:
+                    async for record in following:
+                        shown += 1
+                        yield matchmaking_pb2.WatchChallengeResponse(
+                            challenge=await self._shown(record.challenge, caller, language)
+                        )
+            except Unavailable:
+                await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable())
+        if self._desk.watches.closed:
+            await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable(), language)
         if not shown:
-            await _abort(context, grpc.StatusCode.NOT_FOUND, illegal("unknown_challenge"), language)
+            await abort(context, grpc.StatusCode.NOT_FOUND, illegal("unknown_challenge"), language)
+
+    async def CreateAnalysis(
+        self, request: matchmaking_pb2.CreateAnalysisRequest, context: Context
+    ) -> matchmaking_pb2.CreateAnalysisResponse:
+        """An unrated match from a position."""
+        caller, language = await caller_of(context), language_of(request.language)
+        wish = AnalysisWish(
+            match_id=request.branch.match_id,
+            version=request.branch.version,
+            game=request.game,
+            position=request.position_json if request.HasField("position_json") else request.position,
+            options=option_pairs(request.options),
+            seats=request.seats,
+            partners=request.partners or matchmaking_pb2.ANALYSIS_PARTNERS_NONE,
+            level=request.level,
+            seat=request.seat if request.HasField("seat") else None,
+            request_id=request.request_id,
+            language=language,
+        )
+        shown, refusal = await self._answer(caller, language, lambda: self._desk.analyses.create(caller, wish))
+        return matchmaking_pb2.CreateAnalysisResponse(challenge=shown, rejection=refusal)
 
     # ---- matches ---------------------------------------------------------------------------------------------------
 
     async def ListMatches(
-        self, request: matchmaking_pb2.ListMatchesRequest, context: _Context
+        self, request: matchmaking_pb2.ListMatchesRequest, context: Context
     ) -> matchmaking_pb2.ListMatchesResponse:
         """Matches, newest first."""
-        caller, limit = await _caller(context), _limit(request.limit, _MATCHES)
+        caller, limit = await caller_of(context), limit_of(request.limit, _MATCHES)
         try:
-            if request.game and request.game not in self._games.known:
+            if request.game and request.game not in self._desk.games.known:
                 shown = []
             elif request.finished:
                 account_id = caller.account_id if request.mine else ""
-                ended = await self._archive.newest(account_id=account_id, game=request.game, limit=limit)
-                names = await self._names_of(sitter for match in ended for _, sitter in match.sitters)
-                shown = [
-                    show_ended(m, caller.account_id, names, await self._manifest(m.game, DEFAULT_LANGUAGE))
-                    for m in ended
-                ]
+                ended = await self._desk.archive.newest(account_id=account_id, game=request.game, limit=limit)
+                shown = await self._ended(caller, ended)
             else:
-                running = self._lobby.running(caller, mine=request.mine, game=request.game, limit=limit)
-                names = await self._names_of(sitter for c in running for _, sitter in c.sitters)
+                running = self._desk.lobby.running(caller, mine=request.mine, game=request.game, limit=limit)
+                people = await self._people(caller, DEFAULT_LANGUAGE, [(c.game, c.sitters) for c in running])
                 shown = [
-                    show_running(c, caller.account_id, names, await self._manifest(c.game, DEFAULT_LANGUAGE))
+                    show_running(c, people[c.game], await self._desk.faces.manifest(c.game, DEFAULT_LANGUAGE))
                     for c in running
                 ]
         except Unavailable:
-            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
+            await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable())
         return matchmaking_pb2.ListMatchesResponse(matches=shown)
+
+    async def _ended(self, caller: Identity, ended: list[EndedMatch]) -> list[matchmaking_pb2.MatchSummary]:
+        people = await self._people(caller, DEFAULT_LANGUAGE, [(match.game, match.sitters) for match in ended])
+        changes = await self._desk.ratings.changes_of([match.match_id for match in ended])
+        return [
+            show_ended(
+                match,
+                people[match.game],
+                await self._desk.faces.manifest(match.game, DEFAULT_LANGUAGE),
+                changes.get(match.match_id, ()),
+            )
+            for match in ended
+        ]
 
     # ---- between services ------------------------------------------------------------------------------------------
 
     async def ListBotSeats(
         self,
         request: matchmaking_pb2.ListBotSeatsRequest,  # noqa: ARG002 - the schema's signature
-        context: _Context,
+        context: Context,
     ) -> matchmaking_pb2.ListBotSeatsResponse:
         """Seats that bots hold in matches that are not over."""
-        await _no_caller(context)
-        return matchmaking_pb2.ListBotSeatsResponse(seats=self._invitations.seats())
+        await no_caller(context)
+        return matchmaking_pb2.ListBotSeatsResponse(seats=self._desk.invitations.seats())
 
     async def ForgetAccount(
-        self, request: matchmaking_pb2.ForgetAccountRequest, context: _Context
+        self, request: matchmaking_pb2.ForgetAccountRequest, context: Context
     ) -> matchmaking_pb2.ForgetAccountResponse:
-        """Erases an account's name."""
-        await _no_caller(context)
+        """Erases an account's name and ratings."""
+        await no_caller(context)
         try:
-            await self._names.forget(request.account_id)
+            await self._desk.names.forget(request.account_id)
+            await self._desk.ratings.forget(request.account_id)
         except Unavailable:
-            await _abort(context, grpc.StatusCode.UNAVAILABLE, _unavailable())
+            await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable())
         return matchmaking_pb2.ForgetAccountResponse()
 
     # ---- helpers ---------------------------------------------------------------------------------------------------
@@ -240,75 +252,27 @@ class MatchmakingService(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         self, caller: Identity, language: str, asked: Callable[[], Awaitable[Record | Illegal]]
     ) -> tuple[matchmaking_pb2.Challenge | None, Any]:
         """The challenge shown to the caller, or the rejection."""
-        answer = await _judged(asked)
+        answer = await judged(asked)
         if isinstance(answer, Illegal):
             return None, rejection(answer, language)
         try:
             return await self._shown(answer.challenge, caller, language), None
         except Unavailable:
-            return None, rejection(_unavailable(), language)
+            return None, rejection(unavailable(), language)
 
     async def _shown(self, challenge: Challenge, caller: Identity, language: str) -> matchmaking_pb2.Challenge:
-        names = await self._names_of(sitter for _, sitter in challenge.sitters)
-        manifest = await self._manifest(challenge.game, language)
-        return show_challenge(challenge, caller.account_id, names, manifest, language)
+        people = await self._people(caller, language, [(challenge.game, challenge.sitters)])
+        manifest = await self._desk.faces.manifest(challenge.game, language)
+        return show_challenge(challenge, people[challenge.game], manifest, language)
 
-    async def _names_of(self, sitters: Iterable[Sitter]) -> dict[str, str]:
-        return await self._names.of({sitter.account_id for sitter in sitters if not sitter.level})
-
-    async def _manifest(self, game: str, language: str) -> manifest_pb2.Manifest:
-        try:
-            return await self._games.manifest(game, language)
-        except Unavailable:
-            # A list with plain names is better than none.
-            return manifest_pb2.Manifest(game=game)
-
-
-async def _judged(asked: Callable[[], Awaitable[Record | Illegal]]) -> Record | Illegal:
-    try:
-        answer = await asked()
-    except Unavailable as error:
-        _log.warning("lobby_unavailable", reason=str(error))
-        answer = _unavailable()
-    if isinstance(answer, Illegal):
-        REFUSALS.labels(answer.code).inc()
-    return answer
-
-
-async def _abort(
-    context: _Context, status: grpc.StatusCode, refusal: Illegal, language: str = DEFAULT_LANGUAGE
-) -> NoReturn:
-    """Ends a call that has no room for a rejection in its answer: the rejection travels in trailing metadata."""
-    worded = rejection(refusal, language)
-    await context.abort(status, worded.message, ((REJECTION_KEY, worded.SerializeToString()),))
-
-
-def _unavailable() -> Illegal:
-    return illegal("unavailable", retry_after_ms=_RETRY_MS)
-
-
-async def _caller(context: _Context) -> Identity:
-    caller = account_of(context)
-    if caller is None:
-        await context.abort(grpc.StatusCode.UNAUTHENTICATED, "this call must speak for an account")
-    return caller
-
-
-async def _no_caller(context: _Context) -> None:
-    if account_of(context) is not None:
-        await context.abort(grpc.StatusCode.PERMISSION_DENIED, "only services of the platform may ask this")
-
-
-def _pairs(options: Iterable[match_pb2.OptionValue]) -> tuple[tuple[str, str], ...]:
-    return tuple((option.name, option.value) for option in options)
-
-
-def _language(asked: str) -> str:
-    """The language proper of a tag: `fi` of `fi-FI` (RFC 5646); empty: English."""
-    return asked[:16].partition("-")[0].lower() or DEFAULT_LANGUAGE
-
-
-def _limit(asked: int, bounds: tuple[int, int]) -> int:
-    """How many are listed: the default where nothing was asked, never more than the most."""
-    default, most = bounds
-    return min(asked, most) if asked else default
+    async def _people(
+        self, caller: Identity, language: str, seated: Iterable[tuple[str, Iterable[tuple[int, Sitter]]]]
+    ) -> dict[str, People]:
+        """Everybody who sits there, by game, as the caller sees them."""
+        accounts: dict[str, set[str]] = {}
+        for game, sitters in seated:
+            accounts.setdefault(game, set()).update(sitter.account_id for _, sitter in sitters if not sitter.level)
+        faces = self._desk.faces
+        return {
+            game: await faces.people(caller.account_id, game, theirs, language) for game, theirs in accounts.items()
+        }

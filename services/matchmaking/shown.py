@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2, quickplay_pb2
+from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2, quickplay_pb2, rating_pb2
 from matchmaking.archive import EndedMatch
 from matchmaking.challenge import Challenge, Sitter, Stage
+from matchmaking.people import People
+from matchmaking.ratings import Change
 from matchmaking.texts import DEFAULT_LANGUAGE, TERMS, term
 
-__all__ = ["show_challenge", "show_ended", "show_options", "show_running"]
+__all__ = ["show_challenge", "show_change", "show_ended", "show_options", "show_running"]
 
 _YES_NO: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {"true": "yes", "false": "no"},
@@ -19,18 +21,13 @@ _YES_NO: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def show_challenge(
-    challenge: Challenge,
-    caller: str,
-    names: Mapping[str, str],
-    manifest: manifest_pb2.Manifest,
-    language: str,
+    challenge: Challenge, people: People, manifest: manifest_pb2.Manifest, language: str
 ) -> matchmaking_pb2.Challenge:
     """A challenge for one caller.
 
     Args:
         challenge: what is shown.
-        caller: account id of who looks.
-        names: by account id.
+        people: who sits in it, as the caller sees them.
         manifest: the game in words; an empty one shows option names and values as they are.
         language: of the other words.
     """
@@ -40,7 +37,7 @@ def show_challenge(
         challenge_id=challenge.challenge_id,
         game=challenge.game,
         options=show_options(challenge.options, manifest, language),
-        seats=_seats(enumerate(challenge.seats), caller, names, manifest, language),
+        seats=_seats(enumerate(challenge.seats), people, manifest),
         status=matchmaking_pb2.ChallengeStatus.ValueType(int(stage)),
         created_ms=challenge.created_ms,
         expires_ms=challenge.expires_ms,
@@ -49,32 +46,49 @@ def show_challenge(
         rematch_of=challenge.rematch_of,
         series=match_pb2.Series(series_id=challenge.series_id, game_no=challenge.game_no),
         reason=term(challenge.reason, language) if challenge.reason in TERMS else challenge.reason,
+        by_invitation=challenge.by_invitation,
+        # It shows what is hidden: to nobody but who arranged it.
+        position=challenge.position if challenge.owner == people.caller else b"",
     )
 
 
-def show_running(
-    challenge: Challenge, caller: str, names: Mapping[str, str], manifest: manifest_pb2.Manifest
-) -> matchmaking_pb2.MatchSummary:
+def show_running(challenge: Challenge, people: People, manifest: manifest_pb2.Manifest) -> matchmaking_pb2.MatchSummary:
     """A match that is being played."""
     return matchmaking_pb2.MatchSummary(
         match_id=challenge.match_id,
         game=challenge.game,
-        seats=_seats(challenge.sitters, caller, names, manifest, DEFAULT_LANGUAGE),
+        seats=_seats(challenge.sitters, people, manifest),
         created_ms=challenge.filled_ms,
+        mode=match_pb2.MatchMode.ValueType(challenge.mode),
     )
 
 
 def show_ended(
-    match: EndedMatch, caller: str, names: Mapping[str, str], manifest: manifest_pb2.Manifest
+    match: EndedMatch, people: People, manifest: manifest_pb2.Manifest, changes: Iterable[Change]
 ) -> matchmaking_pb2.MatchSummary:
     """A match that is over."""
     return matchmaking_pb2.MatchSummary(
         match_id=match.match_id,
         game=match.game,
-        seats=_seats(match.sitters, caller, names, manifest, DEFAULT_LANGUAGE),
+        seats=_seats(match.sitters, people, manifest),
         finished=True,
         closed=match_pb2.MatchClosed.FromString(match.closed),
         created_ms=match.created_ms,
+        mode=match_pb2.MatchMode.ValueType(match.mode),
+        rating_changes=[show_change(change) for change in changes],
+    )
+
+
+def show_change(change: Change) -> rating_pb2.RatingChange:
+    """What a rated match did to one player."""
+    return rating_pb2.RatingChange(
+        match_id=change.match_id,
+        game=change.game,
+        seat=change.seat,
+        ended_ms=change.ended_ms,
+        rank=change.rank,
+        before=change.before.message,
+        after=change.after.message,
     )
 
 
@@ -107,11 +121,7 @@ def _option(
 
 
 def _seats(
-    seats: Iterable[tuple[int, Sitter | None]],
-    caller: str,
-    names: Mapping[str, str],
-    manifest: manifest_pb2.Manifest,
-    language: str,
+    seats: Iterable[tuple[int, Sitter | None]], people: People, manifest: manifest_pb2.Manifest
 ) -> list[matchmaking_pb2.ChallengeSeat]:
     levels = {level.level: level.name for level in manifest.bot_levels}
     shown = []
@@ -120,8 +130,9 @@ def _seats(
         if sitter is not None:
             seat.bot = sitter.bot
             seat.level = sitter.level
-            seat.mine = sitter.account_id == caller
-            built_in = levels.get(sitter.level) or sitter.level
-            seat.name = built_in or names.get(sitter.account_id) or term("former_player", language)
+            seat.mine = sitter.account_id == people.caller
+            seat.name = levels.get(sitter.level) or sitter.level or people.name(sitter.account_id)
+            if not sitter.bot:
+                seat.rating.CopyFrom(people.rating(sitter.account_id))
         shown.append(seat)
     return shown

@@ -97,12 +97,92 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "en": "A rematch can be asked for within {minutes} minutes after the end. Open a new challenge instead.",
         "fi": "Uusintaa voi pyytää {minutes} minuutin kuluessa ottelun päättymisestä. Avaa sen sijaan uusi haaste.",
     },
+    "people_only": {
+        "en": "Quick play is for people. A program can open challenges, and join them.",
+        "fi": "Pikapeli on ihmisille. Ohjelma voi avata haasteita ja liittyä niihin.",
+    },
+    "already_searching": {
+        "en": "{name} waits in another queue already. Leave that one first.",
+        "fi": "{name} odottaa jo toisessa jonossa. Poistu ensin siitä.",
+    },
+    "unknown_ticket": {
+        "en": "You have no ticket with this id. Enter a queue to get one.",
+        "fi": "Sinulla ei ole tällaista jonotuslippua. Mene jonoon, niin saat sellaisen.",
+    },
+    "not_searching": {
+        "en": "You are not waiting in any queue. Enter one.",
+        "fi": "Et odota missään jonossa. Mene jonoon.",
+    },
+    "ticket_gone": {
+        "en": "This search is over, so there is nothing to leave.",
+        "fi": "Tämä haku on jo päättynyt, joten siitä ei voi poistua.",
+    },
+    "unknown_ready_check": {
+        "en": "Nobody asks you whether you are ready. Enter a queue first.",
+        "fi": "Valmiuttasi ei kysytä. Mene ensin jonoon.",
+    },
+    "ready_check_over": {
+        "en": "This ready check is over: somebody declined or did not answer in time.",
+        "fi": "Tämä valmiuskysely on ohi: joku kieltäytyi tai ei ehtinyt vastata.",
+    },
+    "unknown_party": {
+        "en": "There is no such party: it was broken up, or its time ran out. Ask your friend for a new one.",
+        "fi": "Tällaista seuruetta ei ole: se purettiin tai sen aika loppui. Pyydä ystävältäsi uusi.",
+    },
+    "party_full": {
+        "en": "This party is full: a match has {seats} seats.",
+        "fi": "Seurue on täynnä: ottelussa on {seats} paikkaa.",
+    },
+    "party_too_large": {
+        "en": "Your party has {size} members, and this match only {seats} seats. Choose a larger match.",
+        "fi": "Seurueessanne on {size} jäsentä mutta ottelussa vain {seats} paikkaa. Valitse suurempi ottelu.",
+    },
+    "party_searching": {
+        "en": "This party waits in a queue already. Join it when it has come out.",
+        "fi": "Seurue odottaa jo jonossa. Liity siihen, kun se on tullut jonosta pois.",
+    },
+    "not_party_owner": {
+        "en": "Only who made the party can take it into a queue.",
+        "fi": "Vain seurueen perustaja voi viedä sen jonoon.",
+    },
+    "wrong_game": {
+        "en": "This party is for {game}. Make another one for another game.",
+        "fi": "Tämä seurue pelaa peliä {game}. Perusta toista peliä varten toinen.",
+    },
+    "match_not_revealed": {
+        "en": "This match is still being played. Play on from it when it is over and its secrets are open.",
+        "fi": "Ottelu on vielä kesken. Jatka siitä, kun se on ohi ja sen salaisuudet on avattu.",
+    },
 }
 """Code to sentence by language; named arguments stand in braces."""
 
 TERMS: Final[Mapping[str, Mapping[str, str]]] = {
     "withdrawn": {"en": "It was withdrawn.", "fi": "Se peruttiin."},
     "former_player": {"en": "Former player", "fi": "Entinen pelaaja"},
+    "unknown_preset": {
+        "en": "There is no queue called {preset}. Choose one of: {presets}.",
+        "fi": "Jonoa {preset} ei ole. Valitse jokin näistä: {presets}.",
+    },
+    "preset_or_options": {
+        "en": "Name a preset, or options of your own, not both.",
+        "fi": "Valitse valmis jono tai omat asetukset, ei molempia.",
+    },
+    "party_is_casual": {
+        "en": "A party plays casual matches only.",
+        "fi": "Seurue pelaa vain otteluita, jotka eivät vaikuta lukuihin.",
+    },
+    "bots_are_casual": {
+        "en": "A match with a bot is not rated.",
+        "fi": "Ottelu bottia vastaan ei vaikuta lukuihin.",
+    },
+    "rated_or_casual": {
+        "en": "A match is rated or casual.",
+        "fi": "Ottelu joko vaikuttaa lukuihin tai ei.",
+    },
+    "no_seat": {
+        "en": "There is no seat {seat}; the seats are 0 to {last}.",
+        "fi": "Paikkaa {seat} ei ole; paikat ovat 0–{last}.",
+    },
     "unknown_level": {
         "en": "There is no bot called {level}. Choose one of: {levels}.",
         "fi": "Bottia {level} ei ole. Valitse jokin näistä: {levels}.",

@@ -14,7 +14,8 @@ from two_towers.cards import CARDS, CATALOGUE
 from two_towers.catalogue import DATA
 from two_towers.fields import FIELDS
 from two_towers.options import configure
-from two_towers.state import EMPTY, HAND_SIZE, Phase, Terms
+from two_towers.state import EMPTY, HAND_SIZE, Phase, State, Terms
+from two_towers.turn import seat_numbers
 
 __all__ = ["TwoTowersPositions", "position_fault"]
 
@@ -111,6 +112,38 @@ class TwoTowersPositions:
         if fault:
             raise ValueError(fault)
         return event
+
+    def from_state(self, state: State) -> pb.PositionArranged:
+        """The event for a running match: hands, pile, numbers and clocks as they are, at the decision that is open.
+
+        Raises:
+            ValueError: before the first turn, and when the match is over.
+        """
+        if state.phase not in (Phase.MAIN, Phase.FORCED_DISCARD):
+            raise ValueError(
+                "Play goes on from a decision only: there is none before the first turn and after the end."
+            )
+        terms = state.terms
+        return pb.PositionArranged(
+            deck_type=terms.deck_type,
+            battlefield=terms.battlefield,
+            numbers=[seat_numbers(side.numbers) for side in state.seats],
+            goal_tower=terms.goal_tower,
+            goal_resource=terms.goal_resource,
+            timeouts=[side.timeouts for side in state.seats],
+            timeout_limit=terms.timeout_limit,
+            turn_no=state.turn_no,
+            active_seat=state.active,
+            phase=state.phase.value,
+            plays_this_turn=state.plays,
+            pile_count=len(state.pile) if terms.standard else None,
+            discards=state.discards,
+            reshuffles=state.reshuffles,
+            draws_made=state.draws_made,
+            at="decision",
+            hands=[pb.ArrangedHand(seat=seat, cards=side.hand) for seat, side in enumerate(state.seats)],
+            pile=state.pile,
+        )
 
 
 def position_fault(event: pb.PositionArranged, terms: Terms) -> str:

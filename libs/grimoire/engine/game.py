@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from google.protobuf.message import Message
@@ -187,5 +187,19 @@ class Positions(Protocol):
 
         Raises:
             ValueError: with a sentence that says what is wrong and what is allowed.
+        """
+        ...
+
+    def from_state(self, state: Any) -> Message:
+        """The game's `PositionArranged` event for a state of the running match, so that play can go on from there.
+
+        A match that begins with it has the same position, the same prompts for the same seats and the same legal
+        commands; what only tells of the past may be left out.
+
+        Args:
+            state: of any installed version of the rules.
+
+        Raises:
+            ValueError: with a sentence: this state cannot be arranged.
         """
         ...

@@ -8,7 +8,7 @@ from google.protobuf.message import Message
 
 from tests.support.toy import schema as pb
 from tests.support.toy.rules import DEFAULTS
-from tests.support.toy.state import HAND_SIZE, RUNES, TOKENS
+from tests.support.toy.state import HAND_SIZE, RUNES, TOKENS, State
 
 _KEYS = ("hands", "pouch", "round_no", "light", "tokens")
 
@@ -43,4 +43,25 @@ class ToyPositions:
             round_no=position.get("round_no", 1),
             light=position.get("light", 0),
             tokens=position.get("tokens", [TOKENS] * len(hands)),
+        )
+
+    def from_state(self, state: State) -> Message:
+        """Beacon goes on from the beginning of a round only.
+
+        Raises:
+            ValueError: in the middle of one.
+        """
+        keepers = state.keepers
+        if state.phase != "choose" or any(k.chosen or k.chanted or k.always_pass or k.score for k in keepers):
+            raise ValueError("Beacon goes on from the beginning of a round, before anybody has scored.")
+        return pb.PositionArranged(
+            mode=state.mode,
+            rounds=state.rounds,
+            goal=state.goal,
+            pouch_count=len(state.pouch),
+            hands=[pb.SeatRunes(seat=seat, runes=keeper.hand) for seat, keeper in enumerate(keepers)],
+            pouch=state.pouch,
+            round_no=state.round_no,
+            light=state.light,
+            tokens=[keeper.tokens for keeper in keepers],
         )

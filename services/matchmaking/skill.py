@@ -1,0 +1,96 @@
+"""How strong somebody is: a mean and its uncertainty (Weng and Lin 2011, the Plackett-Luce model). Pure.
+
+People read points: 1500 and 40 more for every unit of the mean. The model knows draws, shared ranks and any number of
+players. README.md beside this file says which matches count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from openskill.models import PlackettLuce
+
+from grimoire.v1 import match_pb2, rating_pb2
+from matchmaking.challenge import Challenge
+
+__all__ = ["NEWCOMER", "Skill", "counts", "rate"]
+
+_MODEL: Final = PlackettLuce()
+_MIDDLE: Final = 1500
+_POINTS: Final = 40
+_PROVISIONAL: Final = 5.0
+"""Uncertainty, in the model's unit, above which a rating is shown as provisional: some twenty matches."""
+_RATED: Final = (match_pb2.OUTCOME_KIND_WIN, match_pb2.OUTCOME_KIND_DRAW, match_pb2.OUTCOME_KIND_SHARED)
+
+
+class Skill(msgspec.Struct, frozen=True):
+    """What is thought of a player in one game.
+
+    Attributes:
+        mu: mean; 25 for newcomers.
+        sigma: standard deviation; 25/3 for newcomers.
+        matches: how many rated ones it comes from.
+
+    >>> NEWCOMER.points, NEWCOMER.deviation, NEWCOMER.provisional
+    (1500, 333, True)
+    """
+
+    mu: float = _MODEL.mu
+    sigma: float = _MODEL.sigma
+    matches: int = 0
+
+    @property
+    def points(self) -> int:
+        """The mean as people read it."""
+        return round(_MIDDLE + _POINTS * (self.mu - _MODEL.mu))
+
+    @property
+    def deviation(self) -> int:
+        """The standard deviation in points."""
+        return round(_POINTS * self.sigma)
+
+    @property
+    def provisional(self) -> bool:
+        """Too uncertain for a leaderboard."""
+        return self.sigma > _PROVISIONAL
+
+    @property
+    def message(self) -> rating_pb2.Rating:
+        """As it travels."""
+        return rating_pb2.Rating(
+            points=self.points, deviation=self.deviation, provisional=self.provisional, matches=self.matches
+        )
+
+
+NEWCOMER: Final = Skill()
+PROVISIONAL_SIGMA: Final = _PROVISIONAL
+
+
+def counts(challenge: Challenge, closed: match_pb2.MatchClosed) -> bool:
+    """Whether a match that is over changes ratings: rated, won or drawn, and a person of its own on every seat."""
+    sitters = [sitter for _, sitter in challenge.sitters]
+    return (
+        challenge.mode == match_pb2.MATCH_MODE_RATED
+        and closed.kind in _RATED
+        and len(sitters) == len(challenge.seats) == len(closed.ranks) > 1
+        and not any(sitter.bot for sitter in sitters)
+        and len({sitter.account_id for sitter in sitters}) == len(sitters)
+    )
+
+
+def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
+    """What is thought of the players after a match.
+
+    Args:
+        skills: before it, by seat.
+        ranks: by seat; 1 is best, equal ranks are shared.
+
+    >>> winner, loser = rate([NEWCOMER, NEWCOMER], [1, 2])
+    >>> winner.points, loser.points, winner.matches
+    (1605, 1395, 1)
+    """
+    before = [[_MODEL.rating(mu=skill.mu, sigma=skill.sigma)] for skill in skills]
+    after = _MODEL.rate(before, ranks=[float(rank) for rank in ranks])
+    return [Skill(player.mu, player.sigma, skill.matches + 1) for skill, (player,) in zip(skills, after, strict=True)]
