@@ -20,7 +20,7 @@ import structlog
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.engine import MatchId, Viewer, ViewerKind
 from grimoire.fairness.chain import genesis
-from grimoire.match.codes import reject
+from grimoire.match.codes import RULES_NOT_INSTALLED, reject
 from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import frame_pb2, play_pb2, rules_pb2, rules_pb2_grpc
 
@@ -255,6 +255,9 @@ class Feed:
                     return
                 if error.code() is grpc.StatusCode.DATA_LOSS:
                     self._fail(Refused(RefusalKind.NOT_NOW, reject("match_broken")))
+                    return
+                if error.details() == RULES_NOT_INSTALLED:
+                    self._fail(Refused(RefusalKind.NOT_NOW, reject(RULES_NOT_INSTALLED)))
                     return
                 _log.info("feed_lost", match_id=self.match_id, viewer=str(self.viewer), code=error.code().name)
                 self._upstreams.forget(self.game, self.match_id)

@@ -22,7 +22,7 @@ from gateway.matches import Matches, MatchFacts
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.bus import BusError, RequestTimeoutError
 from grimoire.engine import MatchId, ViewerKind
-from grimoire.match.codes import reject
+from grimoire.match.codes import RULES_NOT_INSTALLED, reject
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import envelope_pb2, play_pb2, rules_pb2, rules_pb2_grpc
@@ -309,6 +309,8 @@ def _refused(error: grpc.aio.AioRpcError) -> Refused:
         return Refused(RefusalKind.MALFORMED, rejection("malformed", details))
     if code is grpc.StatusCode.DATA_LOSS:
         return Refused(RefusalKind.NOT_NOW, reject("match_broken"))
+    if details == RULES_NOT_INSTALLED:
+        return Refused(RefusalKind.NOT_NOW, reject(RULES_NOT_INSTALLED))
     if code is grpc.StatusCode.PERMISSION_DENIED:
         return Refused(RefusalKind.FORBIDDEN, rejection("forbidden", details))
     _log.warning("question_unanswered", code=code.name)

@@ -16,6 +16,7 @@ import grpc
 import structlog
 
 from grimoire.engine import MatchId, Viewer
+from grimoire.match.codes import RULES, RULES_NOT_INSTALLED
 from grimoire.match.frames import viewer_message
 from grimoire.runtime.directory import NoOwnerFoundError
 from grimoire.v1 import audit_pb2, frame_pb2, rules_pb2, rules_pb2_grpc
@@ -308,6 +309,8 @@ class _Patience:
             return
         if error.code() is grpc.StatusCode.NOT_FOUND:
             raise Refused(RefusalKind.UNKNOWN, "unknown_match", "There is no such match.", "match_id") from None
+        if error.details() == RULES_NOT_INSTALLED:
+            raise Refused(RefusalKind.NOT_NOW, RULES_NOT_INSTALLED, RULES[RULES_NOT_INSTALLED]) from None
         _log.error("rules_service_failed", status=error.code().name, details=error.details())
         if error.code() in _BROKEN:
             raise Refused(RefusalKind.NOT_NOW, "match_broken", _BROKEN_SENTENCE) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -176,6 +176,7 @@ async def table(
     keys: KeyRing,
     game: Game[Any],
     *,
+    older: Sequence[Game[Any]] = (),
     url: str | None = None,
     limits: OwnerLimits | None = None,
     clock: Clock | None = None,
@@ -185,7 +186,12 @@ async def table(
     """One owner over a store, with a gateway's connection."""
     clock = clock or Clock()
     host = keys.host_key
-    referee = Referee(game, lambda name, match_id, _key: server_seed(host.key, name, match_id), host_key_id=host.key_id)
+    referee = Referee(
+        game,
+        lambda name, match_id, _key: server_seed(host.key, name, match_id),
+        host_key_id=host.key_id,
+        older=older,
+    )
     store = wrap(await open_store(url or config.database_url(game.id)))
     bus = await Bus.connect(config.bus_settings(keys, game_role(game.id)))
     edge = await Bus.connect(config.bus_settings(keys, "gateway"))

@@ -27,10 +27,14 @@ RULES: dict[str, str] = {
     "bad_option": "{detail}",
     "not_judged": "Something went wrong here. Nothing happened in the match; it has been reported.",
     "match_broken": "This match is out of order and has been set aside; nothing of it is lost.",
-    "rules_not_installed": "This match is played by rules version {rules_version}, which this service does not have; "
-    "nothing of the match is lost.",
+    "rules_not_installed": "This match is played by a version of the rules that this service does not have; nothing of "
+    "it is lost.",
 }
 """Code to sentence, in the order in which the platform checks where one command breaks several."""
+
+
+RULES_NOT_INSTALLED = "rules_not_installed"
+"""Also the details of a call of the RulesService that ends as UNIMPLEMENTED for that reason."""
 
 
 def reject(

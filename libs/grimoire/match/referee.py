@@ -495,6 +495,10 @@ class Referee(Generic[S]):
         """S of a match, for part salts."""
         return self._seed(state)
 
+    def seed_of(self, match_id: str, host_key_id: str) -> Secret:
+        """The same of a match whose log cannot be folded here."""
+        return self._seeds(self.game.id, match_id, host_key_id)
+
     def _seed(self, state: MatchState[Any]) -> Secret:
         return self._seeds(self.game.id, state.match_id, state.host_key_id)
 

@@ -25,7 +25,9 @@ class Absent(enum.Enum):
     MOVED = "moved"
     """Another instance owns it, or nobody does."""
     BROKEN = "broken"
-    """Its log no longer folds, or its rules are not installed here: it is set aside."""
+    """Its log no longer folds: it is set aside."""
+    UNRULED = "unruled"
+    """The rules it began under are not installed here."""
     BUSY = "busy"
     """Not now: the store does not answer, or too many wait already."""
 

@@ -12,7 +12,7 @@ import structlog
 
 from grimoire.eventstore import EventStore, StoreError, Unavailable, partition_of
 from grimoire.fairness.names import check_match_id
-from grimoire.match import MatchState, Referee
+from grimoire.match import MatchState, Referee, RulesNotInstalledError
 from grimoire.runtime.cache import MatchCache
 from grimoire.runtime.faults import trail
 from grimoire.runtime.live import Absent, LiveMatch
@@ -73,6 +73,7 @@ class Loader:
         self._loading: set[str] = set()
         self._workers: set[asyncio.Task[None]] = set()
         self._broken: dict[str, float] = {}
+        self._unruled: set[int] = set()
         self._folded = METRICS.folded_entries.labels(referee.game.id)
         self._fold_seconds = METRICS.fold_seconds.labels(referee.game.id)
 
@@ -191,6 +192,9 @@ class Loader:
         except StoreError as error:
             _log.error("match_not_loaded", match_id=match_id, reason=str(error))
             return Absent.BUSY
+        except RulesNotInstalledError as error:
+            self.note_unruled(match_id, error)
+            return Absent.UNRULED
         except Exception as error:
             self.set_aside(match_id, error)
             return Absent.BROKEN
@@ -202,6 +206,14 @@ class Loader:
         self._broken.pop(match_id, None)
         self._cache.put(live)
         return live
+
+    def note_unruled(self, match_id: str, error: RulesNotInstalledError) -> None:
+        """A match needs rules that are not here; told once for each version."""
+        version = error.rules_version
+        METRICS.unruled_matches.labels(self._referee.game.id, str(version)).inc()
+        if version not in self._unruled:
+            self._unruled.add(version)
+            _log.error("rules_not_installed", match_id=match_id, rules_version=version, installed=error.installed)
 
     def set_aside(self, match_id: str, error: Exception) -> None:
         """This match cannot be folded: it is left alone for a while."""

@@ -47,6 +47,9 @@ class Metrics:
         self.fold_seconds = self._counter("fold_seconds", "Time spent folding entries into states", ("game",))
         self.open_matches = self._gauge("open_matches", "Matches that are not over", ("game",))
         self.broken_matches = self._counter("broken_matches", "Matches set aside: their log no longer folds", ("game",))
+        self.unruled_matches = self._counter(
+            "unruled_matches", "Folds refused: the match's rules version is not installed", ("game", "rules_version")
+        )
         self.owned_partitions = self._gauge("owned_partitions", "Partitions this process owns", ("game",))
         self.clock_lag = self._histogram(
             "clock_lag_seconds", "From a deadline to the entry that judged it", ("game",), _LAG_S

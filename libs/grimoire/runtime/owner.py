@@ -31,6 +31,7 @@ from grimoire.match import (
     MatchState,
     Parsed,
     Referee,
+    RulesNotInstalledError,
     clock_command,
     due_extensions,
     first_expired,
@@ -48,7 +49,7 @@ from grimoire.runtime.outbox import Outbox
 from grimoire.runtime.partitions import Held, Partitions
 from grimoire.v1 import cluster_pb2, envelope_pb2, frame_pb2, match_pb2
 
-__all__ = ["BrokenMatchError", "MovedError", "Owner", "OwnerLimits"]
+__all__ = ["BrokenMatchError", "MovedError", "Owner", "OwnerLimits", "UnruledMatchError"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
@@ -68,6 +69,10 @@ class MovedError(Exception):
 
 class BrokenMatchError(Exception):
     """The match's log no longer folds; it has been set aside."""
+
+
+class UnruledMatchError(BrokenMatchError):
+    """The rules that the match began under are not installed here."""
 
 
 class OwnerLimits(msgspec.Struct, frozen=True):
@@ -377,7 +382,7 @@ class Owner:
             return None
         if why is Absent.BUSY:
             return self._overloaded(_RETRY_MS)
-        return self._refused(reject("match_broken"))
+        return self._refused(reject("rules_not_installed" if why is Absent.UNRULED else "match_broken"))
 
     def _admit(
         self, live: LiveMatch, actor: Actor, parsed: Parsed, received_ms: int, replies: list[Reply], tries: int = 1
@@ -682,6 +687,9 @@ class Owner:
                 return (await self._loader.fold(match_id, partition, 0)).committed
             except StoreError as error:
                 raise Unavailable(str(error)) from None
+            except RulesNotInstalledError as error:
+                self._loader.note_unruled(match_id, error)
+                raise UnruledMatchError(match_id) from None
             except Exception as error:
                 self._loader.set_aside(match_id, error)
                 raise BrokenMatchError(match_id) from None
@@ -733,6 +741,8 @@ class Owner:
         match = await found
         if match is Absent.BROKEN:
             raise BrokenMatchError(match_id)
+        if match is Absent.UNRULED:
+            raise UnruledMatchError(match_id)
         if match is Absent.MOVED:
             raise MovedError(match_id)
         if isinstance(match, Absent):

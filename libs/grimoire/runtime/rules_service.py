@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import grpc
 import grpc.aio
@@ -25,13 +25,14 @@ from grimoire.match import (
     reject,
     snapshot,
 )
-from grimoire.match.codes import reject_illegal
+from grimoire.match.codes import RULES_NOT_INSTALLED, reject_illegal
 from grimoire.match.frames import head, prompts_for, viewer_of
+from grimoire.match.headline import headline
 from grimoire.plugins import GamePlugin
 from grimoire.runtime.branching import Branching
 from grimoire.runtime.faults import discreet
 from grimoire.runtime.live import Watch
-from grimoire.runtime.owner import BrokenMatchError, MovedError, Owner
+from grimoire.runtime.owner import BrokenMatchError, MovedError, Owner, UnruledMatchError
 from grimoire.v1 import frame_pb2, match_pb2, rules_pb2, rules_pb2_grpc
 
 __all__ = ["RulesService"]
@@ -101,8 +102,8 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         """Facts that everybody may know; of a match that was set aside, as far as its log can be read."""
         try:
             state = await self._owner.state(request.match_id)
-        except BrokenMatchError:
-            return rules_pb2.GetHeadResponse(head=await self._broken_head(request.match_id, context))
+        except BrokenMatchError as error:
+            return rules_pb2.GetHeadResponse(head=await self._unfolded_head(request.match_id, error, context))
         except Unavailable as error:
             await _fail(error, context)
         if state is None:
@@ -176,7 +177,8 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         if 0 < since <= state.version and state.version - since <= RESUME_ENTRIES:
             entries = await self._read(request.match_id, since, state.version, context)
             if entries and entries[0].hash == request.since_hash:
-                opened = [self._open(state, e, viewer) for e in entries[1:]]
+                log = self._log_of(state)
+                opened = [_opened(log, e, viewer) for e in entries[1:]]
                 return frame_pb2.Frame(delta=self._delta(since, opened, state, viewer))
         return frame_pb2.Frame(snapshot=snapshot(self._referee, state, viewer, self._now_ms()))
 
@@ -213,20 +215,6 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             seed=self._referee.seed(state),
         )
 
-    def _open(self, state: MatchState[Any], stored: StoredEntry, viewer: Viewer) -> frame_pb2.ViewerEntry:
-        return opened_entry(
-            match_id=stored.match_id,
-            version=stored.version,
-            header=stored.header,
-            public=stored.public,
-            digests=stored.digests,
-            hash_=stored.hash,
-            parts=_parts(stored),
-            viewer=viewer,
-            revealed=state.revealed,
-            seed=self._referee.seed(state),
-        )
-
     # ---- the log -------------------------------------------------------------------------------------------------
 
     @discreet
@@ -234,11 +222,11 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         self, request: rules_pb2.GetEntriesRequest, context: Context
     ) -> AsyncIterator[rules_pb2.GetEntriesResponse]:
         """Entries as one viewer may see them, in chunks."""
-        state = await self._state(request.match_id, context)
-        viewer = await self._viewer(request.viewer, state, context)
-        first, last = max(1, getattr(request, "from")), request.to or state.version
-        async for chunk in self._chunks(request.match_id, first, min(last, state.version), context):
-            yield rules_pb2.GetEntriesResponse(entries=[self._open(state, e, viewer) for e in chunk])
+        log = await self._log(request.match_id, context)
+        viewer = await self._viewer(request.viewer, log, context)
+        first, last = max(1, getattr(request, "from")), request.to or log.version
+        async for chunk in self._chunks(request.match_id, first, min(last, log.version), context):
+            yield rules_pb2.GetEntriesResponse(entries=[_opened(log, e, viewer) for e in chunk])
 
     @discreet
     async def GetFrames(
@@ -290,7 +278,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
                 await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this log is too large")
             entries.append(request.entry)
         async with self._walks:
-            check = await asyncio.to_thread(redecide, self._plugin.game, entries)
+            check = await asyncio.to_thread(redecide, self._plugin.game, entries, self._plugin.older)
         return rules_pb2.RedecideResponse(check=check)
 
     # ---- positions to play from ------------------------------------------------------------------------------------
@@ -318,31 +306,49 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
         return state
 
-    async def _broken_head(self, match_id: str, context: Context) -> frame_pb2.MatchHead:
+    async def _unfolded_head(self, match_id: str, why: BrokenMatchError, context: Context) -> frame_pb2.MatchHead:
+        """The head of a match that cannot be folded here: the platform's own events tell most of it."""
         try:
             stored = await self._owner.store.head(match_id)
-            entries = await self._owner.store.read(match_id, 1, 1)
+            ends = [await self._owner.store.read(match_id, v, v) for v in (1, stored.version)] if stored else []
         except Unavailable as error:
             await _fail(error, context)
         if stored is None:
             await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
-        return frame_pb2.MatchHead(
-            match_id=match_id,
-            game=stored.game,
-            version=stored.version,
-            hash=stored.hash,
-            status=frame_pb2.MATCH_STATUS_BROKEN,
-            created=created_in([frame_pb2.ViewerEntry(public=e.public) for e in entries]),
-            created_ms=stored.created_ms,
-            updated_ms=stored.updated_ms,
-        )
+        first, last = ([frame_pb2.ViewerEntry(header=e.header, public=e.public) for e in end] for end in ends)
+        head = frame_pb2.MatchHead(status=frame_pb2.MATCH_STATUS_BROKEN, created=created_in(first))
+        if isinstance(why, UnruledMatchError):
+            # Nothing is wrong with this log; only its game's events cannot be read here.
+            head = headline(match_id, [*first, *last])
+            head.status = frame_pb2.MatchStatus.ValueType(stored.status)
+        head.match_id, head.game, head.version, head.hash = match_id, stored.game, stored.version, stored.hash
+        head.created_ms, head.updated_ms = stored.created_ms, stored.updated_ms
+        return head
 
-    async def _viewer(self, message: frame_pb2.Viewer, state: MatchState[Any], context: Context) -> Viewer:
+    async def _log(self, match_id: str, context: Context) -> _Log:
+        """What it takes to show a log: its rules need not be installed."""
+        try:
+            state = await self._owner.state(match_id)
+        except UnruledMatchError as error:
+            head = await self._unfolded_head(match_id, error, context)
+            seed = self._referee.seed_of(match_id, head.created.host_key_id)
+            return _Log(head.version, head.revealed, len(head.created.seats), seed)
+        except (BrokenMatchError, Unavailable) as error:
+            await _fail(error, context)
+        if state is None:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
+        return self._log_of(state)
+
+    def _log_of(self, state: MatchState[Any]) -> _Log:
+        return _Log(state.version, state.revealed, len(state.occupants), self._referee.seed(state))
+
+    async def _viewer(self, message: frame_pb2.Viewer, match: MatchState[Any] | _Log, context: Context) -> Viewer:
         """The viewer a trusted caller derived; still never everything before the reveal."""
         viewer = await _viewer_or_abort(message, context)
-        if viewer.kind is ViewerKind.ALL and not state.revealed:
+        seats = match.seats if isinstance(match, _Log) else len(match.occupants)
+        if viewer.kind is ViewerKind.ALL and not match.revealed:
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "everything is shown only after the reveal")
-        if viewer.kind is ViewerKind.SEAT and viewer.seat >= len(state.occupants):
+        if viewer.kind is ViewerKind.SEAT and viewer.seat >= seats:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the match has no such seat")
         return viewer
 
@@ -363,7 +369,34 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         seed = _seed_of(entries)
         if seed is None:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "this log is not revealed")
-        return Referee(self._plugin.game, lambda *_: seed)
+        created = created_in(entries)
+        if created is not None and self._plugin.rules(created.rules_version) is None:
+            await context.abort(grpc.StatusCode.UNIMPLEMENTED, RULES_NOT_INSTALLED)
+        return Referee(self._plugin.game, lambda *_: seed, older=self._plugin.older)
+
+
+class _Log(NamedTuple):
+    """What it takes to show a log."""
+
+    version: int
+    revealed: bool
+    seats: int
+    seed: Secret
+
+
+def _opened(log: _Log, stored: StoredEntry, viewer: Viewer) -> frame_pb2.ViewerEntry:
+    return opened_entry(
+        match_id=stored.match_id,
+        version=stored.version,
+        header=stored.header,
+        public=stored.public,
+        digests=stored.digests,
+        hash_=stored.hash,
+        parts=_parts(stored),
+        viewer=viewer,
+        revealed=log.revealed,
+        seed=log.seed,
+    )
 
 
 def _framed(frame: frame_pb2.Frame) -> rules_pb2.WatchMatchResponse:
@@ -440,6 +473,8 @@ async def _fail(error: Exception, context: Context) -> NoReturn:
     if isinstance(error, MovedError):
         # Not UNAVAILABLE: the channel would ask the same instance again, and again.
         await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "moved")
+    if isinstance(error, UnruledMatchError):
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED, RULES_NOT_INSTALLED)
     if isinstance(error, BrokenMatchError):
         await context.abort(grpc.StatusCode.DATA_LOSS, reject("match_broken").message)
     await context.abort(grpc.StatusCode.UNAVAILABLE, "overloaded")
