@@ -13,6 +13,7 @@
 | `GRIMOIRE_STOP_TIMEOUT` | seconds a graceful stop may take | 10 |
 | `GRIMOIRE_TLS_CERTIFICATE`, `…_KEY`, `…_AUTHORITY` | PEM files for internal calls between machines | none |
 | `GRIMOIRE_PRIVATE_NETWORK` | `yes`: internal calls may be plain beyond this machine | `no` |
+| `GRIMOIRE_OTLP`, `GRIMOIRE_TRACE_FILE`, `…_RATIO` | where traces go: see `grimoire.runtime.traces` | nowhere |
 
 Port 0 stands for any free one.
 """
@@ -150,6 +151,9 @@ class Config:
         tls: for internal calls; None: they are plain, and refused beyond this machine.
         private_network: internal calls may be plain beyond this machine too: nobody else can reach that network.
         metrics: where metrics are shown.
+        otlp: OTLP endpoint to which traces go; None: none.
+        trace_file: file to which spans are added; None: none.
+        trace_ratio: share of commands that are traced, 0 to 1.
         log_level: the least important level that is logged.
         log_format: console or JSON lines.
         stop_timeout_s: bound of a graceful stop, in seconds.
@@ -163,6 +167,9 @@ class Config:
     tls: TlsFiles | None = None
     private_network: bool = False
     metrics: Address = field(default_factory=lambda: Address(_LOOPBACK, _METRICS_PORT))
+    otlp: str | None = None
+    trace_file: Path | None = None
+    trace_ratio: float = 1.0
     log_level: LogLevel = LogLevel.INFO
     log_format: LogFormat = LogFormat.CONSOLE
     stop_timeout_s: float = 10.0
@@ -277,6 +284,11 @@ class Config:
             env |= dict(zip(_TLS_VARIABLES, map(str, self.tls), strict=True))
         if self.private_network:
             env["GRIMOIRE_PRIVATE_NETWORK"] = "yes"
+        if self.otlp is not None:
+            env["GRIMOIRE_OTLP"] = self.otlp
+        if self.trace_file is not None:
+            env["GRIMOIRE_TRACE_FILE"] = str(self.trace_file.absolute())
+        env["GRIMOIRE_TRACE_RATIO"] = str(self.trace_ratio)
         if self.nats_url is not None:
             env["GRIMOIRE_NATS_URL"] = self.nats_url
         if self.shared_database_url is not None:
@@ -304,6 +316,9 @@ class _Reader:
             tls=self._tls(),
             private_network=self._choice("GRIMOIRE_PRIVATE_NETWORK", _YesNo, _YesNo.NO) is _YesNo.YES,
             metrics=self._address("GRIMOIRE_METRICS") or Address(_LOOPBACK, _METRICS_PORT),
+            otlp=self._otlp(),
+            trace_file=self._trace_file(),
+            trace_ratio=self._ratio("GRIMOIRE_TRACE_RATIO", 1.0),
             log_level=self._choice("GRIMOIRE_LOG_LEVEL", LogLevel, LogLevel.INFO),
             log_format=self._choice("GRIMOIRE_LOG_FORMAT", LogFormat, LogFormat.CONSOLE),
             stop_timeout_s=self._seconds("GRIMOIRE_STOP_TIMEOUT", 10.0),
@@ -369,6 +384,26 @@ class _Reader:
             if path is None or not Path(path).is_file():
                 raise ConfigError(f"{variable} must name a PEM file; set all of {', '.join(_TLS_VARIABLES)}, or none")
         return TlsFiles(*(Path(path).absolute() for path in given if path is not None))
+
+    def _otlp(self) -> str | None:
+        url = self._env.get("GRIMOIRE_OTLP")
+        if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+            raise ConfigError("GRIMOIRE_OTLP must be http://host:port or https://host:port")
+        return url
+
+    def _trace_file(self) -> Path | None:
+        path = self._env.get("GRIMOIRE_TRACE_FILE")
+        return None if path is None else Path(path).expanduser().absolute()
+
+    def _ratio(self, variable: str, default: float) -> float:
+        text = self._env.get(variable)
+        try:
+            ratio = default if text is None else float(text)
+        except ValueError:
+            ratio = -1.0
+        if not 0 <= ratio <= 1:
+            raise ConfigError(f"{variable} must be a share from 0 to 1; it is {text!r}")
+        return ratio
 
     def _choice(self, variable: str, kind: type[_Choice], default: _Choice) -> _Choice:
         text = self._env.get(variable, default.value).lower()

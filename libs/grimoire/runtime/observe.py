@@ -24,6 +24,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from grimoire.bus.correlation import correlation_id
 from grimoire.runtime.config import Config, LogFormat, LogLevel
 from grimoire.runtime.metrics import METRICS, Metrics, MetricsServer
+from grimoire.runtime.traces import start_traces
 
 __all__ = [
     "METRICS",
@@ -59,9 +60,14 @@ _QUIET_LOGGERS: Final = ("asyncio", "grpc", "nats", "alembic", "sqlalchemy")
 
 
 def set_up_process(config: Config) -> None:
-    """What every process does first: no core dumps, logging as configured, nothing that ends it goes unlogged."""
+    """What every process does first: no core dumps, logs and traces as configured, nothing that ends it goes unlogged.
+
+    Raises:
+        ConfigError: if traces are configured that cannot be made.
+    """
     forbid_core_dumps()
     configure_logging(config)
+    start_traces(config)
     sys.excepthook = _log_uncaught
     threading.excepthook = _log_uncaught_in_thread
 
