@@ -176,3 +176,21 @@ class StillDesk:
 
     async def rematch_offered(self) -> bool:
         return self.offered
+
+
+class SessionFeed(TableFeed):
+    """A table as what `Client.open_match` gives."""
+
+    def __init__(self, table: Table, seat: int | None = 0) -> None:
+        super().__init__(table, seat)
+        self.closed_down = False
+
+    @property
+    def game(self) -> str:
+        return self.table.referee.game.id
+
+    async def __aenter__(self) -> SessionFeed:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.closed_down = True

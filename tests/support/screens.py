@@ -16,6 +16,7 @@ class Stage(ThemedApp):
 
     def __init__(self, screen: Screen[Any]) -> None:
         super().__init__()
+        self.animation_level = "none"
         self.shown = screen
         self.results: list[Any] = []
 

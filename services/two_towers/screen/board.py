@@ -142,14 +142,14 @@ class TwoTowersBoard(Vertical):
         return f"slot:{(int(ref.removeprefix('slot:')) + right + down * columns) % slots}"
 
     def headline(self) -> str:
-        """Battlefield and deck, and a forced discard."""
+        """A forced discard, the battlefield, the deck."""
         if self._shown is None:
             return ""
         view, speech = view_of(self._shown), Speech(self._shown.language)
         deck = next(d.name.in_language(speech.language) for d in DATA.deck_types if d.id == view.deck_type)
         parts = [BATTLEFIELDS[view.battlefield].name.in_language(speech.language), f"{ICONS[view.deck_type]} {deck}"]
         if view.phase == Phase.FORCED_DISCARD:
-            parts.append(speech("discard_one"))
+            parts.insert(0, speech("discard_one"))
         return " · ".join(parts)
 
     def detail(self, ref: str) -> str:

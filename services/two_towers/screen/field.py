@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 from textual.content import Content
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
@@ -18,7 +19,7 @@ from two_towers.screen.signs import BAD, BRICK, DARK, FLAG, GOAL, GOOD, SEAT_COL
 from two_towers.screen.speech import Speech, changed, cut, view_of
 from two_towers.text import ICONS
 
-__all__ = ["Field", "Part", "Works"]
+__all__ = ["Field", "Part", "Works", "field_lines"]
 
 _EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
 _GROWTH_S: Final = 0.8
@@ -58,7 +59,7 @@ class Field(Widget):
     def __init__(self) -> None:
         super().__init__()
         self._shown: Shown | None = None
-        self._works: tuple[Works, ...] = ()
+        self._works: tuple[Works, Works] | None = None
 
     def tell(self, shown: Shown, works: tuple[Works, Works], *, moved: bool) -> None:
         """Draws these, left and right; with `moved` they grow or crumble from what they were."""
@@ -70,33 +71,43 @@ class Field(Widget):
 
     def render(self) -> Content:
         """Goal line, bars, numbers."""
-        width, height = self.size
-        if self._shown is None or height < 4 or width < 20:
+        if self._shown is None or self._works is None:
             return Content("")
-        left, right = self._works
-        shape = _Shape.of(width)
-        goal = Speech(self._shown.language)("goal", n=view_of(self._shown).goal_tower)
-        rows = self._bars(self._shown, shape, height - 2)
-        return Content("\n").join([_goal_line(goal, width), *rows, _numbers(shape, left, right)])
+        return Content("\n").join(field_lines(self._shown, self._works, self.progress, self.size))
 
-    def _bars(self, shown: Shown, shape: _Shape, rows: int) -> Iterable[Content]:
-        """From the top downwards."""
-        goal = view_of(shown).goal_tower
-        left, right = self._works
-        towers = [_Bar.of(works.tower, goal, self.progress, rows) for works in (left, right)]
-        walls = [_Bar.of(works.wall, goal, self.progress, rows) for works in (left, right)]
-        middle = _middle(shown, shape.middle, rows)
-        for row in range(rows - 1, -1, -1):
-            yield Content.assemble(
-                " ",
-                _tower(towers[0], row, shape.tower, SEAT_COLOURS[left.seat]),
-                " ",
-                _wall(walls[0], row, shape.wall),
-                middle[rows - 1 - row],
-                _wall(walls[1], row, shape.wall),
-                " ",
-                _tower(towers[1], row, shape.tower, SEAT_COLOURS[right.seat]),
-            )
+
+def field_lines(shown: Shown, works: tuple[Works, Works], progress: float, size: Size) -> list[Content]:
+    """The picture, from the top downwards: the goal line, bars, numbers.
+
+    Args:
+        shown: the view and the names.
+        works: left and right.
+        progress: from what was to what is: 0 to 1.
+        size: in cells; nothing is drawn below 20 x 4.
+    """
+    if size.height < 4 or size.width < 20:
+        return []
+    goal = view_of(shown).goal_tower
+    left, right = works
+    shape = _Shape.of(size.width)
+    rows = size.height - 2
+    towers = [_Bar.of(each.tower, goal, progress, rows) for each in works]
+    walls = [_Bar.of(each.wall, goal, progress, rows) for each in works]
+    middle = _middle(shown, shape.middle, rows)
+    bars = (
+        Content.assemble(
+            " ",
+            _tower(towers[0], row, shape.tower, SEAT_COLOURS[left.seat]),
+            " ",
+            _wall(walls[0], row, shape.wall),
+            middle[rows - 1 - row],
+            _wall(walls[1], row, shape.wall),
+            " ",
+            _tower(towers[1], row, shape.tower, SEAT_COLOURS[right.seat]),
+        )
+        for row in range(rows - 1, -1, -1)
+    )
+    return [_goal_line(Speech(shown.language)("goal", n=goal), size.width), *bars, _numbers(shape, left, right)]
 
 
 class _Shape(msgspec.Struct, frozen=True):

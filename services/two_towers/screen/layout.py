@@ -19,7 +19,7 @@ _LEAST_FIELD: Final = 9
 _LEAST_SIDE: Final = 22
 _WIDEST_SIDE: Final = 34
 _WHOLE_TEXT_ROWS: Final = 5
-_CHOICES: Final = ((6, 20, 8), (3, 26, _WHOLE_TEXT_ROWS), (3, 26, 3))
+_CHOICES: Final = ((6, 26, 8), (3, 26, _WHOLE_TEXT_ROWS), (3, 26, 3))
 """Columns, least width of a card, rows of text; the best first. The longest name needs 26 cells with its frame."""
 
 
@@ -54,7 +54,7 @@ def layout(width: int, height: int) -> Layout:
 
     >>> layout(80, 19)
     Layout(columns=3, card_width=26, card_height=5, side=22)
-    >>> layout(128, 40).columns, layout(104, 34).card_height
+    >>> layout(164, 50).columns, layout(104, 34).card_height
     (6, 7)
     """
     side = max(_LEAST_SIDE, min(_WIDEST_SIDE, width * 27 // 100))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -27,7 +28,7 @@ from two_towers.screen.speech import Speech, changed, cut, fitting, view_of
 from two_towers.state import Phase
 from two_towers.text import seat_name
 
-__all__ = ["Side"]
+__all__ = ["Side", "side_lines"]
 
 _ROOMY: Final = 12
 """From so many rows on producers have a line of their own."""
@@ -57,10 +58,22 @@ class Side(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """As many lines as there is room for."""
+        """The lines of this size."""
         if self._drawn is None:
             return Content("")
-        return Content("\n").join(list(_lines(*self._drawn, self.size))[: self.size.height])
+        return Content("\n").join(list(side_lines(*self._drawn, self.size)))
+
+
+def side_lines(shown: Shown, seat: int, changes: Mapping[str, int], size: Size) -> Iterable[Content]:
+    """A seat's numbers in as many lines as there is room for, none wider than the size.
+
+    Args:
+        shown: the view and the names.
+        seat: whose numbers.
+        changes: what has just been added to each stock.
+        size: in cells.
+    """
+    return itertools.islice(_lines(shown, seat, changes, size), size.height)
 
 
 def _lines(shown: Shown, seat: int, changes: Mapping[str, int], size: Size) -> Iterable[Content]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import structlog
 from textual import work
 from textual.content import Content
+from textual.worker import WorkerFailed
 
 from grimoire.cli.screens.challenge_form import ChallengeForm
 from grimoire.cli.screens.desk import LobbyDesk, MatchDesk, Target
@@ -203,10 +204,11 @@ class GrimoireApp(ThemedApp):
 
         The framework's own way would print a traceback with all local variables.
         """
-        _log.error("screen_failed", exc_info=self._exception)
+        error = self._exception.error if isinstance(self._exception, WorkerFailed) else self._exception
+        _log.error("screen_failed", exc_info=error)
         words = Words(self._language)
         where = f" {words('failure.log', path=self._log_file)}" if self._log_file else ""
-        self._exit_renderables.append(Content(words("failure") + where).plain)
+        self._exit_renderables[:] = [words("failure") + where]
         self._close_messages_no_wait()
 
 

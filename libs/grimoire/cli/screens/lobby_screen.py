@@ -143,7 +143,7 @@ class LobbyScreen(Screen[Choice]):
             headline.update(Content(f"Grimoire · {self._wording.name()} · {words('lobby.me', name=self._me)}"))
         view = self.query_one("#lobby", OptionList)
         kept = view.get_option_at_index(view.highlighted).id if view.highlighted is not None else None
-        options = list(self._options())
+        options = _once(self._options())
         view.clear_options().add_options(options)
         usable = [option.id for option in options if not option.disabled]
         wanted = kept if kept in usable else (usable[0] if usable else None)
@@ -222,6 +222,17 @@ class LobbyScreen(Screen[Choice]):
     def action_quit(self) -> None:
         """Leaves."""
         self.dismiss(Choice(ChoiceKind.QUIT))
+
+
+def _once(options: Iterable[Option]) -> list[Option]:
+    """The lists are asked for one by one: what has moved on in between may stand in two of them."""
+    seen: set[str] = set()
+    shown = []
+    for option in options:
+        if option.id is None or option.id not in seen:
+            shown.append(option)
+            seen.add(option.id or "")
+    return shown
 
 
 def _option(key: str, content: Content) -> Option:

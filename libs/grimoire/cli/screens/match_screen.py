@@ -85,6 +85,7 @@ class MatchScreen(Screen[After]):
         lobby: there is one to go back to.
     """
 
+    AUTO_FOCUS = ""  # with nothing in focus Enter confirms; a button that has it would be pressed instead
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012 - declared by the framework
     VERTICAL_BREAKPOINTS = [(0, "-low"), (_TALL, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -154,6 +155,8 @@ class MatchScreen(Screen[After]):
 
     def on_mount(self) -> None:
         """Begins to follow."""
+        if self._listed:
+            self.query_one("#legal").focus()
         self._draw()
         self._follow()
         self.set_interval(_TICK_S, self._tick)
@@ -249,9 +252,9 @@ class MatchScreen(Screen[After]):
         elif lost:
             headline.update(Content(f"… {words('connection.lost')}"))
         else:
-            parts = [self.model.wording.name()]
+            parts = [words("watching")] if self.model.watching else []
+            parts.append(self.model.wording.name())
             parts += [self.board.headline()] if self.model.view() is not None else []
-            parts += [words("watching")] if self.model.watching else []
             headline.update(Content(" · ".join(part for part in parts if part)))
 
     def _draw_bar(self) -> None:
@@ -353,7 +356,10 @@ class MatchScreen(Screen[After]):
             return
         key = event.character or ""
         picks = self.board.picks()
-        if key.isdecimal() and 1 <= int(key) <= len(picks) and picks[int(key) - 1]:
+        if self._listed and key.isdecimal():
+            event.stop()
+            self._take_listed(int(key) - 1)
+        elif key.isdecimal() and 1 <= int(key) <= len(picks) and picks[int(key) - 1]:
             event.stop()
             self.pick(picks[int(key) - 1])
         elif key in self.board.shortcuts:
@@ -435,9 +441,13 @@ class MatchScreen(Screen[After]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """A command of the list."""
         event.stop()
+        if event.option_list.id == "legal" and not self._hide_digest():
+            self._take_listed(event.option_index)
+
+    def _take_listed(self, index: int) -> None:
         offers = self.model.draft.offers
-        if event.option_list.id == "legal" and event.option_index < len(offers) and not self.model.sending:
-            self._send(offers[event.option_index])
+        if 0 <= index < len(offers) and not self.model.sending and self.model.ending is None:
+            self._send(offers[index])
 
     @work(exclusive=True, group="send")
     async def _send(self, offer: Offer) -> None:

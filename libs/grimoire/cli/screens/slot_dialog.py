@@ -90,7 +90,8 @@ class SlotDialog(Box[Answer]):
     def _options(self, wanted: str) -> list[Option]:
         if self._kind is SlotKind.NAME:
             known = self._names.items()
-            return [Option(Content(name), id=key) for key, name in known if wanted in name.casefold() or wanted in key]
+            key_part = wanted.replace(" ", "_")
+            return [Option(Content(n), id=key) for key, n in known if wanted in n.casefold() or key_part in key]
         return [
             Option(Content(f"{number}  {self._wording.thing(ref)}"), id=ref)
             for number, ref in enumerate(things(self._slot), 1)
@@ -165,10 +166,10 @@ class SlotDialog(Box[Answer]):
         self._answer = {**before, ref: value}
 
     def on_key(self, event: Key) -> None:
-        """Plus and minus change a number; digits choose from a list."""
+        """Up and down change a number; digits choose from a list."""
         number = self.query("#number")
-        if event.character in ("+", "-") and number and isinstance(self._answer, int):
-            step = 1 if event.character == "+" else -1
+        if event.key in ("up", "down") and number and isinstance(self._answer, int):
+            step = 1 if event.key == "up" else -1
             if self._slot.number.min <= self._answer + step <= self._slot.number.max:
                 number.first(Input).value = str(self._answer + step)
             event.prevent_default().stop()

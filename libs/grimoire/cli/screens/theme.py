@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -45,6 +46,10 @@ class ThemedApp(App[int]):
     TITLE = "Grimoire"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self) -> None:
+        # The framework turns colours to greys where none are wanted; with the terminal's own it leaves them all away.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Colours beyond the framework's own names."""
