@@ -1,10 +1,9 @@
-"""One command's way through its owner, as spans: judged, queued, committed, published. Made only while traces are on."""
+"""One command's way through its owner, as spans: judged, queued, committed, published. Made only while traced."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -14,9 +13,7 @@ from grimoire.match import Entry
 from grimoire.runtime.live import Pending, Reply
 from grimoire.v1 import envelope_pb2
 
-__all__ = ["CommandTrace", "committed", "judged", "traced"]
-
-_SEATLESS: Final = -1
+__all__ = ["CommandTrace", "trace_committed", "trace_judged", "traced"]
 
 
 class CommandTrace:
@@ -97,13 +94,13 @@ def traced(replies: Iterable[Reply]) -> Iterator[CommandTrace]:
     return (reply for reply in replies if isinstance(reply, CommandTrace))
 
 
-def judged(replies: Sequence[Reply], began_ns: int, result: Entry | envelope_pb2.Rejection) -> None:
+def trace_judged(replies: Sequence[Reply], began_ns: int, result: Entry | envelope_pb2.Rejection) -> None:
     """The rules have spoken on a command that these wait for."""
     for one in traced(replies):
         one.judged(began_ns, result)
 
 
-def committed(group: Sequence[Pending], began_ns: int) -> None:
+def trace_committed(group: Sequence[Pending], began_ns: int) -> None:
     """A group is on disk."""
     for pending in group:
         for one in traced(pending.replies):
