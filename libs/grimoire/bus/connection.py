@@ -38,7 +38,7 @@ _log: Final = structlog.stdlib.get_logger(__name__)
 _NO_RESPONDERS: Final = "503"
 _STATUS: Final = "Status"
 _FIRST_RETRY_S: Final = 0.02
-_LAST_RETRY_S: Final = 0.5
+_LAST_RETRY_S: Final = 0.2
 _LAST_RECONNECT_S: Final = 2.0
 
 
@@ -124,6 +124,7 @@ class Bus:
         self._replies = replies
         self._refused: list[str] = []
         self._lost = asyncio.Event()
+        self._unanswered = 0
         self._on_reconnect: list[Callable[[], Awaitable[None]]] = []
 
     @classmethod
@@ -325,14 +326,29 @@ class Bus:
         await self.publish(free_subject(game), b"")
 
     async def alive(self, within_s: float) -> bool:
-        """Whether the broker answers at this moment: a connection that looks open may be dead."""
+        """Whether the broker answers at this moment: a connection that looks open may be dead.
+
+        One that does not answer twice in a row is given up, and renewed.
+        """
         if not self._client.is_connected:
             return False
         try:
             await self._client.flush(within_s)  # type: ignore[arg-type]  # seconds; a fraction does as well
         except (nats.errors.Error, OSError):
+            self._unanswered += 1
+            if self._unanswered > 1 and self._client.is_connected:
+                self._unanswered = 0
+                self._cut()
+                await self._client._process_op_err(nats.errors.StaleConnectionError())
             return False
+        self._unanswered = 0
         return True
+
+    def _cut(self) -> None:
+        """Ends the line at once: a polite end would wait for the other side to take what lies unsent."""
+        writer = getattr(self._client._transport, "_io_writer", None)
+        if writer is not None:
+            writer.transport.abort()
 
     async def flush(self, within_s: int = 5) -> None:
         """Waits until the broker has all that was sent.
@@ -410,7 +426,7 @@ class Bus:
                 reconnect_time_wait=1,
                 reconnect_to_server_handler=_next_attempt,
                 connect_timeout=2,
-                ping_interval=20,
+                ping_interval=5,
                 max_outstanding_pings=2,
                 pending_size=settings.limits.outgoing_bytes,
                 error_cb=on_error,
