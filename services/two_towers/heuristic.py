@@ -18,6 +18,8 @@ _WIN: Final = 1_000_000.0
 _AGAIN: Final = 3.0
 _PATIENCE: Final = 1.0
 """A play may leave the position so much worse and is still better than a discard."""
+_SAME: Final = 1e-9
+"""Scores this near are equal: the same sum, added in another order, differs in its last digits."""
 
 
 class Heuristic:
@@ -76,15 +78,14 @@ class Heuristic:
 
     def choose(self, hand: Sequence[str], own: Numbers, enemy: Numbers) -> tuple[bool, int]:
         """Whether to play (otherwise to discard), and which slot. Equal plays go to the lowest slot."""
-        bar = self.score(own, enemy) - _PATIENCE
-        best, best_slot = bar, -1
+        best, best_slot = self.score(own, enemy) - _PATIENCE - 2 * _SAME, -1
         for slot, card_id in enumerate(hand):
             if not card_id:
                 continue
             card = CARDS[card_id]
             if card.cost <= own[card.stock]:
                 value = self._value(card, own, enemy)
-                if value > best or (best_slot < 0 and value == bar):
+                if value > best + _SAME:
                     best, best_slot = value, slot
         if best_slot < 0:
             return False, worst_slot(hand, own)

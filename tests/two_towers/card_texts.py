@@ -9,7 +9,7 @@ from typing import Any, Final
 __all__ = ["Deed", "read_text"]
 
 Deed = tuple[Any, ...]
-"""A verb and its arguments: `("gain", "self", "wall", 3)`, `("damage", "enemy", 7)`, `("if", condition, [...], [...])`."""
+"""A verb and its arguments: `("gain", "self", "wall", 3)`, `("if", condition, [...], [...])`."""
 
 _FIELDS: Final = {
     "en": {
@@ -98,7 +98,8 @@ _FI: Final[tuple[tuple[str, Sequence[Deed]], ...]] = (
         [("steal_half_up", "mana", "$1"), ("steal_half_up", "ore", "$2")],
     ),
     (
-        r"Se, jonka muuri on aidosti matalampi, menettää (\w+) kasarmin ja tornistaan (\d+); tasamuureilla ei käy mitään",
+        r"Se, jonka muuri on aidosti matalampi, menettää (\w+) kasarmin ja tornistaan (\d+); "
+        r"tasamuureilla ei käy mitään",
         [("lower_wall_loses", "barracks", "$1", "tower", "$2")],
     ),
     (r"Nosta yksi kortti ja hylkää sitten valitsemasi kortti", [("draw_and_discard",)]),
