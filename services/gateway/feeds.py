@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import Protocol
@@ -18,6 +19,7 @@ import msgspec
 import structlog
 
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
+from grimoire import tracing
 from grimoire.engine import MatchId, Viewer, ViewerKind
 from grimoire.fairness.chain import genesis
 from grimoire.match.codes import RULES_NOT_INSTALLED, reject
@@ -339,6 +341,7 @@ class Feed:
         if begin < self.version:
             shown = delta.snapshot if delta.HasField("snapshot") else None
             delta = _delta(self.version, delta.entries[self.version - begin :], shown)
+        began_ns = time.time_ns()
         self._kept.extend(delta.entries)
         self.version, self._hash = delta.to, delta.entries[-1].hash
         if delta.HasField("snapshot"):
@@ -347,6 +350,13 @@ class Feed:
             # More entries follow before there is a view again; new subscribers wait for it.
             self._ready.clear()
         self._publish(_response(delta=delta))
+        if delta.traceparent:
+            about: tracing.Attributes = {
+                "viewer": str(self.viewer),
+                "version": delta.to,
+                "watchers": len(self._subscribers),
+            }
+            tracing.record("gateway frame", delta.traceparent, began_ns, attributes=about)
         if any(_REBOUND in entry.public for entry in delta.entries):
             self._let_go()
         if self._over:

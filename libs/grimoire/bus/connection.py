@@ -17,6 +17,7 @@ from nats.aio.client import Client, Server
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as _NatsSubscription
 
+from grimoire import tracing
 from grimoire.bus import correlation
 from grimoire.bus.errors import (
     BusError,
@@ -27,7 +28,15 @@ from grimoire.bus.errors import (
     TooLargeError,
     UnreachableError,
 )
-from grimoire.bus.subjects import command_subject, event_subject, free_subject, inbox_prefix, owner_subject, who_subject
+from grimoire.bus.subjects import (
+    command_subject,
+    event_subject,
+    free_subject,
+    inbox_prefix,
+    owner_subject,
+    partition_of,
+    who_subject,
+)
 from grimoire.bus.version import check_server_version
 from grimoire.fairness.secret import Secret
 
@@ -197,7 +206,12 @@ class Bus:
             RequestTimeoutError: if no reply came.
             TooLargeError: if the submission exceeds the broker's limit.
         """
-        return await self.request(command_subject(game, match_id), submission, reply_s=reply_s, responder_s=owner_s)
+        subject = command_subject(game, match_id)
+        if not tracing.on():
+            return await self.request(subject, submission, reply_s=reply_s, responder_s=owner_s)
+        about: tracing.Attributes = {"game": game, "match_id": match_id, "partition": partition_of(match_id)}
+        with tracing.span("bus command", about, kind=tracing.SpanKind.PRODUCER):
+            return await self.request(subject, submission, reply_s=reply_s, responder_s=owner_s)
 
     async def who(self, game: str, partition: int, *, reply_s: float = 2.0) -> str:
         """The gRPC address of the instance that owns a partition.

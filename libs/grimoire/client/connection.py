@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 import grpc
 from google.protobuf.message import DecodeError, Message
 
+from grimoire import tracing
 from grimoire.client.errors import ClientError, NotSignedInError, Rejected, UnavailableError
 from grimoire.v1 import envelope_pb2, matchmaking_pb2_grpc, play_pb2_grpc, replay_pb2_grpc
 
@@ -85,7 +86,10 @@ class Connection:
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What every call carries."""
-        return (("authorization", f"Bearer {self.token}"),) if self.token else ()
+        metadata = (("authorization", f"Bearer {self.token}"),) if self.token else ()
+        if tracing.on() and (traceparent := tracing.traceparent()):
+            return (*metadata, ("traceparent", traceparent))
+        return metadata
 
     async def ask(
         self,

@@ -14,6 +14,7 @@ import msgspec
 import structlog
 from google.protobuf.message import Message
 
+from grimoire import tracing
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Alarm, ClientError, Rejected, UnavailableError
 from grimoire.client.keepsakes import Keepsakes
@@ -34,7 +35,7 @@ _HANDSHAKE_RETRY_S: Final = 0.25
 _WAITING: Final = (frame_pb2.MATCH_STATUS_UNSPECIFIED, frame_pb2.MATCH_STATUS_HANDSHAKE)
 _OVER: Final = (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID)
 _COME_AGAIN: Final = ("slow_client", "seat_rebound", "rate_limited", "overloaded", "unavailable")
-_WAIT_OUT: Final = ("rate_limited", "overloaded")
+_WAIT_OUT: Final = ("rate_limited", "overloaded", "not_logged_yet")
 _HANDSHAKE_PASSED: Final = ("handshake_over", "nonce_already_set", "match_over", "seals_missing")
 
 
@@ -415,6 +416,7 @@ class MatchSession:
                 return True
             if getattr(delta, "from") > self.version:
                 return False
+            began_ns = time.time_ns()
             try:
                 self._take_delta(delta)
             except Alarm as alarm:
@@ -422,6 +424,10 @@ class MatchSession:
                 raise alarm from None
             if self._snapshot is not None and self._snapshot.head.version == self.version:
                 await self._tell()
+            if delta.traceparent:
+                eyes = "public" if self.seat is None else f"seat:{self.seat}"
+                about: tracing.Attributes = {"viewer": eyes, "version": delta.to}
+                tracing.record("client frame", delta.traceparent, began_ns, attributes=about)
             return True
         if kind == "snapshot":
             # Entries were asked for from a known hash: the server does not know that history.
@@ -555,7 +561,22 @@ class MatchSession:
     async def _send(
         self, command: str, message: Message | bytes, prompt_id: int | None, command_id: bytes
     ) -> envelope_pb2.Accepted:
-        request = play_pb2.SubmitRequest(command=self._command(command, message, prompt_id, command_id))
+        whole = self._command(command, message, prompt_id, command_id)
+        if not tracing.on():
+            return await self._exchange(whole)
+        about: tracing.Attributes = {
+            "match_id": self.match_id,
+            "seat": whole.seat,
+            "type": command,
+            "command_id": command_id.hex(),
+        }
+        with tracing.span("client submit", about, kind=tracing.SpanKind.CLIENT):
+            return await self._exchange(whole)
+
+    async def _exchange(self, command: envelope_pb2.Command) -> envelope_pb2.Accepted:
+        """Sends until there is an answer that counts."""
+        command_id = command.command_id
+        request = play_pb2.SubmitRequest(command=command)
         self._sent.add(command_id)
         self._keepsakes.note_sent(self.match_id, request.command.seat, command_id)
         loop = asyncio.get_running_loop()

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from opentelemetry import trace
 from opentelemetry.context import Context
 
-from grimoire.bus import Message, tracing
+from grimoire import tracing
+from grimoire.bus import Message
 from grimoire.match import Entry
 from grimoire.runtime.live import Pending, Reply
 from grimoire.v1 import envelope_pb2

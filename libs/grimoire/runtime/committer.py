@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from grimoire import tracing
 from grimoire.eventstore import Conflict, ConflictKind, EventStore, NewEntry, StoreError, Unavailable
 from grimoire.runtime.live import Pending
 from grimoire.runtime.metrics import METRICS
@@ -79,6 +80,8 @@ class Committer:
         self._task: asyncio.Task[None] | None = None
         self._empty = asyncio.Event()
         self._empty.set()
+        self.began_ns = 0
+        """When the transaction that is under way, or was last, began (nanoseconds since the epoch); while traced."""
         self.stalled = False
         """The store is slow or away: what is put now would only wait."""
 
@@ -136,6 +139,8 @@ class Committer:
         pause = _FIRST_PAUSE_S
         unsure = False  # an append that failed half-way may have been stored all the same
         started = time.perf_counter()
+        if tracing.on():
+            self.began_ns = time.time_ns()
         while True:
             try:
                 await self._store.append(rows)
@@ -233,4 +238,5 @@ def _row(pending: Pending) -> NewEntry:
         next_deadline_ms=state.next_deadline_ms,
         rules_version=pending.live.rules_version,
         epoch=pending.live.epoch,
+        dues=pending.dues,
     )

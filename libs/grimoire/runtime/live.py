@@ -57,9 +57,10 @@ class Pending:
         replies: who waits for it (several, where a command was sent again meanwhile).
         after: rejections that rest on this entry; they are true only once it is on disk.
         tries: how often it was judged.
+        dues: what the transparency log is owed because of it, as bits.
     """
 
-    __slots__ = ("actor", "after", "entry", "live", "parsed", "received_ms", "replies", "tries")
+    __slots__ = ("actor", "after", "dues", "entry", "live", "parsed", "received_ms", "replies", "tries")
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class Pending:
         entry: Entry,
         replies: list[Reply],
         tries: int = 1,
+        dues: int = 0,
     ) -> None:
         self.live = live
         self.actor = actor
@@ -79,6 +81,7 @@ class Pending:
         self.replies = replies
         self.after: list[Refusal] = []
         self.tries = tries
+        self.dues = dues
 
     @property
     def waiters(self) -> list[Pending | Refusal]:
@@ -89,12 +92,14 @@ class Pending:
 class Watch:
     """One stream's queue of committed entries. A reader that falls too far behind is dropped and resumes by version."""
 
-    __slots__ = ("_wake", "dropped", "entries", "limit")
+    __slots__ = ("_wake", "dropped", "entries", "limit", "traceparent")
 
     def __init__(self, limit: int = 256) -> None:
         self.entries: list[Entry] = []
         self.dropped = False
         self.limit = limit
+        self.traceparent = ""
+        """Trace context of the last traced command whose entry was put here and not taken yet."""
         self._wake = asyncio.Event()
 
     def put(self, entry: Entry) -> None:

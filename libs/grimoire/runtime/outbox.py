@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from grimoire.bus import Bus, BusError, Message
+from grimoire.runtime.command_trace import CommandTrace
 from grimoire.runtime.metrics import METRICS
 from grimoire.runtime.tasks import cancelled
 
@@ -36,7 +37,7 @@ class Outbox:
     def __init__(self, bus: Bus, game: str) -> None:
         self._bus = bus
         self._game = game
-        self._queue: deque[tuple[Message | None, str, bytes | None]] = deque()
+        self._queue: deque[tuple[Message | None, str, bytes | None, CommandTrace | None]] = deque()
         self._since = 0.0
         self._lag = METRICS.publication_lag.labels(game)
         self._failing = False
@@ -65,9 +66,15 @@ class Outbox:
         if request.reply.startswith(_INBOX):
             self._put(request, "", data)
 
-    def publish(self, match_id: str, data: bytes) -> None:
-        """Publishes a committed entry. It may be lost with the connection: readers see gaps by version and ask."""
-        self._put(None, match_id, data)
+    def publish(self, match_id: str, data: bytes, way: CommandTrace | None = None) -> None:
+        """Publishes a committed entry. It may be lost with the connection: readers see gaps by version and ask.
+
+        Args:
+            match_id: of its match.
+            data: the entry as anybody may see it.
+            way: of the command behind it, if that is traced.
+        """
+        self._put(None, match_id, data, way)
 
     async def stop(self) -> None:
         """Sends what waits, then stops."""
@@ -79,31 +86,36 @@ class Outbox:
         await cancelled(self._task)
         self._task = None
 
-    def _put(self, request: Message | None, match_id: str, data: bytes | None) -> None:
+    def _put(self, request: Message | None, match_id: str, data: bytes | None, way: CommandTrace | None = None) -> None:
         if not self._queue:
             self._since = time.perf_counter()
             self._empty.clear()
             self._wake.set()
-        self._queue.append((request, match_id, data))
+        self._queue.append((request, match_id, data, way))
 
     async def _run(self) -> None:
         while True:
             while self._queue:
-                request, match_id, data = self._queue.popleft()
+                request, match_id, data, way = self._queue.popleft()
                 try:
-                    await self._send(request, match_id, data)
+                    await self._send(request, match_id, data, way)
                 except BusError as error:
                     if not self._failing:
                         _log.warning("outbox_drops", reason=str(error))
                     self._failing = True
                 else:
                     self._failing = False
+                    if way is not None:
+                        way.published()
             self._lag.observe(time.perf_counter() - self._since)
             self._empty.set()
             self._wake.clear()
             await self._wake.wait()
 
-    def _send(self, request: Message | None, match_id: str, data: bytes | None) -> Awaitable[None]:
+    def _send(
+        self, request: Message | None, match_id: str, data: bytes | None, way: CommandTrace | None
+    ) -> Awaitable[None]:
         if request is None:
-            return self._bus.publish_event(self._game, match_id, data or b"")
+            headers = None if way is None else {"traceparent": way.traceparent}
+            return self._bus.publish_event(self._game, match_id, data or b"", headers)
         return self._bus.decline(request) if data is None else self._bus.reply(request, data)

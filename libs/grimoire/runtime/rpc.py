@@ -19,6 +19,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
 
+from grimoire import tracing
 from grimoire.bus import correlation
 from grimoire.bus.errors import NoOwnerError, RequestTimeoutError, UnreachableError
 from grimoire.fairness.secret import Secret
@@ -308,10 +309,18 @@ class _Doorkeeper(grpc.aio.ServerInterceptor):
     def _watch(self, handler: _Handler, method: str) -> _Behaviour:
         behaviour = _behaviour(handler)
         metrics = self._metrics
+        name = method.rpartition(".")[2]
 
         async def answer(request: Any, context: _Context) -> Any:
-            async with _Call(method, context, metrics):
-                return await behaviour(request, context)
+            if not tracing.on():
+                async with _Call(method, context, metrics):
+                    return await behaviour(request, context)
+            with tracing.span(f"rpc {name}", {"method": name}, kind=tracing.SpanKind.SERVER) as span:
+                async with _Call(method, context, metrics):
+                    answered = await behaviour(request, context)
+                if span is not None:
+                    span.set_attribute("code", _code_name(context))
+                return answered
 
         async def stream(request: Any, context: _Context) -> AsyncIterator[Any]:
             async with _Call(method, context, metrics):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -11,6 +12,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
+from grimoire import tracing
 from grimoire.engine import Illegal, Viewer, ViewerKind
 from grimoire.eventstore import StoredEntry, Unavailable
 from grimoire.fairness.secret import Secret
@@ -186,10 +188,16 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         while not watch.dropped:
             entries = [e for e in await watch.take(self._heartbeat_s) if e.version > version]
             if entries:
+                began_ns = time.time_ns()
                 first, last = version, entries[-1]
                 version = last.version
                 opened = [self._open_entry(e, viewer) for e in entries]
-                yield frame_pb2.Frame(delta=self._delta(first, opened, last.state, viewer))
+                delta = self._delta(first, opened, last.state, viewer)
+                if watch.traceparent:
+                    delta.traceparent, watch.traceparent = watch.traceparent, ""
+                    about: tracing.Attributes = {"viewer": str(viewer), "version": version, "entries": len(entries)}
+                    tracing.record("rules frame", delta.traceparent, began_ns, attributes=about)
+                yield frame_pb2.Frame(delta=delta)
             elif not watch.dropped:
                 beat = frame_pb2.Heartbeat(version=version, server_time_ms=self._now_ms())
                 yield frame_pb2.Frame(heartbeat=beat)
@@ -198,7 +206,9 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         self, first: int, opened: list[frame_pb2.ViewerEntry], state: MatchState[Any], viewer: Viewer
     ) -> frame_pb2.Delta:
         shown = snapshot(self._referee, state, viewer, self._now_ms())
-        return frame_pb2.Delta(**{"from": first}, to=state.version, entries=opened, snapshot=shown)
+        delta = frame_pb2.Delta(to=state.version, entries=opened, snapshot=shown)
+        setattr(delta, "from", first)  # the field is called as a keyword of this language is
+        return delta
 
     def _open_entry(self, entry: Entry, viewer: Viewer) -> frame_pb2.ViewerEntry:
         state = entry.state

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grimoire.bus import tracing
+from grimoire import tracing
 from grimoire.runtime.config import Config, ConfigError
 
 if TYPE_CHECKING:

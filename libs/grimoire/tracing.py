@@ -1,7 +1,7 @@
 """Traces: the way of one command from a player's program through broker, owner and disk to everybody's screens.
 
 Off until `start`; then nothing here makes a span, and asking whether it is on costs as much as a function call. What
-travels between services is the W3C trace context (`grimoire.bus.correlation`).
+travels between programs is the W3C trace context, in gRPC metadata and NATS headers.
 
 A span says where, when and about what (ids, versions, codes, counts), never what: attributes outside of `ATTRIBUTES`
 are left out, and of a failure only its kind is told.
@@ -177,8 +177,8 @@ def carried(headers: Mapping[str, str] | None) -> Context:
     return _propagator.extract(headers or {}, Context())
 
 
-def traceparent(context: Context) -> str:
-    """A context as it travels; empty if there is none in it."""
+def traceparent(context: Context | None = None) -> str:
+    """A context (None: the present one) as it travels; empty if there is none in it."""
     headers: dict[str, str] = {}
     _propagator.inject(headers, context)
     return headers.get(_PARENT, "")
