@@ -30,7 +30,9 @@ def up(*, processes: bool) -> int:
 
 def _welcome(config: Config, running: RunFile) -> None:
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("Players connect to", f"[bold]{running.addresses['gateway']}[/]")
+    if "web" in running.addresses:
+        facts.add_row("Open", f"[bold]http://{running.addresses['web']}/[/]")
+    facts.add_row("Programs connect to", f"[bold]{running.addresses['gateway']}[/]")
     facts.add_row("Metrics", f"http://{running.addresses['metrics']}/metrics")
     facts.add_row("Data", str(config.home))
     facts.add_row("", "")

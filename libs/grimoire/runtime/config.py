@@ -7,6 +7,7 @@
 | `GRIMOIRE_DATABASE_URL` | PostgreSQL for all services | one SQLite file each |
 | `GRIMOIRE_DATABASE_URL_<SERVICE>` | PostgreSQL of one service | as above |
 | `GRIMOIRE_ADDRESS_<SERVICE>` | where a service listens and is found, `host:port` | loopback, 7420 (gateway) and up |
+| `GRIMOIRE_ADDRESS_WEB` | where the edge listens for browsers, `host:port` | `127.0.0.1:7400` |
 | `GRIMOIRE_METRICS` | where metrics are shown, `host:port` | `127.0.0.1:7480` |
 | `GRIMOIRE_LOG_LEVEL` | `debug`, `info`, `warning`, `error` | `info` |
 | `GRIMOIRE_LOG_FORMAT` | `console`, `json` | `console` |
@@ -40,10 +41,20 @@ from grimoire.bus.connection import BusSettings
 from grimoire.plugins import game_names
 from grimoire.runtime.keys import KeyRing
 
-__all__ = ["Address", "AlreadyRunningError", "Config", "ConfigError", "LogFormat", "LogLevel", "RunFile", "TlsFiles"]
+__all__ = [
+    "Address",
+    "AlreadyRunningError",
+    "Bound",
+    "Config",
+    "ConfigError",
+    "LogFormat",
+    "LogLevel",
+    "RunFile",
+    "TlsFiles",
+]
 
 _SERVICE_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_PLATFORM_PORTS: Final = {"gateway": 7420, "matchmaking": 7421, "replay": 7422, "bots": 7423}
+_PLATFORM_PORTS: Final = {"web": 7400, "gateway": 7420, "matchmaking": 7421, "replay": 7422, "bots": 7423}
 _FIRST_GAME_PORT: Final = 7431
 _METRICS_PORT: Final = 7480
 _LOOPBACK: Final = "127.0.0.1"
@@ -117,6 +128,28 @@ class Address(NamedTuple):
         return cls(bare, int(port))
 
 
+class Bound(str):
+    """What a service says once it listens: its address, and the others it has, by name.
+
+    >>> bound = Bound("127.0.0.1:7420", web="127.0.0.1:7400")
+    >>> bound, bound.others["web"]
+    ('127.0.0.1:7420', '127.0.0.1:7400')
+    """
+
+    others: Mapping[str, str]
+
+    def __new__(cls, address: str, **others: str) -> Bound:
+        """An address, `host:port`, and others by name."""
+        bound = super().__new__(cls, address)
+        bound.others = MappingProxyType(others)
+        return bound
+
+    @classmethod
+    def of(cls, address: str) -> Bound:
+        """The same, whatever a service said."""
+        return address if isinstance(address, Bound) else cls(address)
+
+
 class TlsFiles(NamedTuple):
     """PEM files for internal calls between machines: each side shows its certificate and checks the other's.
 
@@ -147,7 +180,8 @@ class Config:
         nats_url: broker to use, e.g. `nats://broker:4222` (several: comma-separated); None: an embedded one is started.
         shared_database_url: PostgreSQL for all services; None: one SQLite file per service.
         database_urls: PostgreSQL of single services; wins over the shared one.
-        addresses: where each service listens. The edge is `gateway`; all others are internal gRPC.
+        addresses: where each service listens. The edge is `gateway`, and `web` for browsers (HTTP, the same service);
+            all others are internal gRPC.
         tls: for internal calls; None: they are plain, and refused beyond this machine.
         private_network: internal calls may be plain beyond this machine too: nobody else can reach that network.
         metrics: where metrics are shown.

@@ -19,7 +19,7 @@ import structlog
 
 from grimoire.bus.tether import tie_to_parent
 from grimoire.plugins import GROUP
-from grimoire.runtime.config import Config, ConfigError
+from grimoire.runtime.config import Bound, Config, ConfigError
 from grimoire.runtime.keys import KeyFileError
 from grimoire.runtime.metrics import MetricsServer
 from grimoire.runtime.observe import bound_contextvars, set_up_process
@@ -53,7 +53,8 @@ class Exit(enum.IntEnum):
 class Serve(Protocol):
     """A service: runs until `stop` is set, then ends what it has begun and returns.
 
-    It calls `started` once, with the address as bound (`host:port`; empty if it listens nowhere), when it answers.
+    It calls `started` once, with the address as bound (`host:port`; empty if it listens nowhere), when it answers. One
+    that listens at several places says so with a `grimoire.runtime.config.Bound`.
     """
 
     def __call__(
@@ -197,7 +198,8 @@ async def _serve_alone(service: Service, config: Config, *, tell: bool) -> Exit:
     def started(address: str) -> None:
         _log.info("service_started", service=service.name, address=address, metrics=str(metrics.address))
         if tell:
-            sys.stdout.write(json.dumps({"address": address, "metrics": str(metrics.address)}) + "\n")
+            told = {"address": address, "metrics": str(metrics.address), "others": dict(Bound.of(address).others)}
+            sys.stdout.write(json.dumps(told) + "\n")
             sys.stdout.flush()
 
     try:

@@ -23,7 +23,7 @@ from grimoire.bus.embedded import EmbeddedServer
 from grimoire.bus.errors import BusError
 from grimoire.bus.roles import game_role, platform_roles
 from grimoire.plugins import game_names
-from grimoire.runtime.config import Address, AlreadyRunningError, Config, ConfigError, RunFile
+from grimoire.runtime.config import Address, AlreadyRunningError, Bound, Config, ConfigError, RunFile
 from grimoire.runtime.keys import KeyFileError, KeyRing
 from grimoire.runtime.lifecycle import (
     PARENT_VARIABLE,
@@ -149,8 +149,7 @@ class Stack:
         for service in self._services:
             ward = self._ward(service, _Here())
             await ward.start(self.config)
-            if ward.address:
-                self.config = self.config.with_address(service.name, Address.parse(ward.address))
+            self.config = _with_bound(self.config, service, ward)
 
     async def _start_processes(self) -> None:
         # Children start at the same time, so that each must be told the others' ports before anyone has bound them.
@@ -169,6 +168,8 @@ class Stack:
         for outcome in outcomes:
             if isinstance(outcome, Exception):
                 raise outcome
+        for ward in wards:
+            self.config = _with_bound(self.config, ward.service, ward)
 
     def _ward(self, service: Service, runner: _Runner) -> _Ward:
         ward = _Ward(service, runner, self._restarted, self.gave_up)
@@ -185,7 +186,8 @@ class Stack:
             self._write_run_file()
 
     def _write_run_file(self) -> RunFile:
-        addresses = {ward.service.name: ward.address for ward in self._wards if ward.address}
+        addresses = {ward.service.name: str(ward.address) for ward in self._wards if ward.address}
+        addresses |= {name: address for ward in self._wards for name, address in ward.address.others.items()}
         addresses |= {f"metrics/{ward.service.name}": ward.metrics for ward in self._wards if ward.metrics}
         addresses["metrics"] = str(self.config.metrics)
         if self._broker is not None:
@@ -273,6 +275,7 @@ class _Here:
 class _Announcement(msgspec.Struct):
     address: str
     metrics: str
+    others: dict[str, str] = {}
 
 
 class _Child:
@@ -333,7 +336,7 @@ async def _listen(process: Process, started: Callable[[str, str], None]) -> None
             return
         with contextlib.suppress(msgspec.MsgspecError):
             told = msgspec.json.decode(line, type=_Announcement)
-            started(told.address, told.metrics)
+            started(Bound(told.address, **told.others), told.metrics)
 
 
 def _status(code: int | None) -> str:
@@ -349,7 +352,7 @@ class _Ward:
         self, service: Service, runner: _Runner, restarted: Callable[[], None], gave_up: asyncio.Event
     ) -> None:
         self.service = service
-        self.address = ""
+        self.address = Bound("")
         self.metrics = ""
         self._runner = runner
         self._restarted = restarted
@@ -404,9 +407,8 @@ class _Ward:
                     _log.exception("service_failed", service=name)
             if self._stop.is_set():
                 return
-            if self.address:
-                # Others know it under the address it had.
-                config = config.with_address(name, Address.parse(self.address))
+            # Others know it under the address it had.
+            config = _with_bound(config, self.service, self)
             if self._is_hopeless():
                 _log.critical("service_given_up", service=name, failures=_FAILURES, within_s=_FAILURES_WITHIN_S)
                 self._gave_up.set()
@@ -435,7 +437,8 @@ class _Ward:
             either: set[asyncio.Future[Any]] = {running, told}
             await asyncio.wait(either, timeout=_READY_S, return_when=asyncio.FIRST_COMPLETED)
             if told.done():
-                self.address, self.metrics = told.result()
+                address, self.metrics = told.result()
+                self.address = Bound.of(address)
                 await self._until_healthy(config, running)
                 self._note_up(up)
             elif not running.done():
@@ -471,6 +474,15 @@ class _Ward:
                 await asyncio.sleep(_POLL_S)
         finally:
             await channel.close()
+
+
+def _with_bound(config: Config, service: Service, ward: _Ward) -> Config:
+    """The same, with the addresses at which a service listens now."""
+    if ward.address:
+        config = config.with_address(service.name, Address.parse(ward.address))
+    for name, address in ward.address.others.items():
+        config = config.with_address(name, Address.parse(address))
+    return config
 
 
 @contextlib.contextmanager

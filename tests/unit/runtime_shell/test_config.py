@@ -16,11 +16,12 @@ def test_nothing_need_be_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert config.home.name == "grimoire"
     assert config.nats_url is None
     assert str(config.gateway) == "127.0.0.1:7420"
+    assert str(config.address("web")) == "127.0.0.1:7400"
     assert str(config.address("matchmaking")) == "127.0.0.1:7421"
     assert str(config.address("replay")) == "127.0.0.1:7422"
     assert str(config.metrics) == "127.0.0.1:7480"
     assert config.database_url("replay") == f"sqlite:///{config.home.as_posix()}/data/replay.db"
-    assert {*config.addresses} == {"gateway", "matchmaking", "replay", "bots", *game_names()}
+    assert {*config.addresses} == {"web", "gateway", "matchmaking", "replay", "bots", *game_names()}
     assert len({*config.addresses.values()}) == len(config.addresses)
     assert all(address.is_loopback for address in config.addresses.values())
 
