@@ -1,18 +1,26 @@
-"""Every number this installation counts, in one place, and the page that shows them (Prometheus text format)."""
+"""Every number this installation counts, in one place, and the pages that show them and how the process is."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
+import socketserver
 import threading
-from typing import Final
-from wsgiref.simple_server import WSGIServer
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, make_wsgi_app
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from grimoire.runtime.config import Address, ConfigError
+from grimoire.runtime.health import HEALTH, Health
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 __all__ = ["METRICS", "Metrics", "MetricsServer"]
 
@@ -74,6 +82,7 @@ class Metrics:
         self.watchers = self._gauge("watchers", "Open streams of players' programs", ())
         self.feeds = self._gauge("feeds", "Streams from games that these share", ())
         self.slow_watchers = self._counter("slow_watchers", "Streams dropped because nobody read them", ())
+        self.ready = self._gauge("ready", "1: the service can do its work", ("service",))
         self.restarts = self._counter("service_restarts", "Services started again after they failed", ("service",))
 
     def _counter(self, name: str, meaning: str, labels: tuple[str, ...]) -> Counter:
@@ -95,28 +104,30 @@ GCCollector(registry=METRICS.registry)
 
 
 class MetricsServer:
-    """Shows metrics over HTTP at `/metrics`, from a thread of its own."""
+    """Shows metrics and health over HTTP (`/metrics`, `/healthz`, `/readyz`), from a thread of its own."""
 
-    def __init__(self, server: WSGIServer, thread: threading.Thread, host: str) -> None:
+    def __init__(self, server: WSGIServer, host: str) -> None:
         self._server = server
-        self._thread = thread
+        self._thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+        self._thread.start()
         self.address = Address(host, server.server_port)
         """Where it listens, the port as bound."""
 
     @classmethod
-    def start(cls, address: Address, metrics: Metrics = METRICS) -> MetricsServer:
+    def start(cls, address: Address, metrics: Metrics = METRICS, health: Health = HEALTH) -> MetricsServer:
         """Begins to listen; port 0 takes any free one.
 
         Raises:
             ConfigError: if the address cannot be listened on.
         """
+        kind = _Server6 if ":" in address.host else _Server
         try:
-            server, thread = start_http_server(address.port, address.host, registry=metrics.registry)
+            server = make_server(address.host, address.port, _Pages(metrics, health), kind, _Quiet)
         except OSError as error:
             raise ConfigError(
                 f"GRIMOIRE_METRICS={address} cannot be listened on ({error.strerror}); choose another port, or 0"
             ) from None
-        return cls(server, thread, address.host)
+        return cls(server, address.host)
 
     async def close(self) -> None:
         """Listens no more. It takes up to half a second, which does not hold up the loop."""
@@ -126,3 +137,46 @@ class MetricsServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+class _Server(socketserver.ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base's name)
+        """Whoever scrapes is not news."""
+
+
+class _Pages:
+    """The WSGI application (PEP 3333) behind these pages."""
+
+    def __init__(self, metrics: Metrics, health: Health) -> None:
+        self._metrics = make_wsgi_app(metrics.registry)
+        self._health = health
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = str(environ.get("PATH_INFO", "/")).rstrip("/")
+        if path == "/healthz":
+            return _json(start_response, self._health.alive, {"alive": self._health.alive})
+        if path == "/readyz" or path.startswith("/readyz/"):
+            service = path.removeprefix("/readyz").removeprefix("/")
+            faults = self._health.faults(service)
+            if faults is None:
+                return _json(start_response, None, {"error": f"no service is called {service[:64]!r} here"})
+            ready = bool(faults) and not any(faults.values())
+            return _json(start_response, ready, {"ready": ready, "services": faults})
+        if path in ("/metrics", ""):
+            page: Iterable[bytes] = self._metrics(environ, start_response)
+            return page
+        return _json(start_response, None, {"error": "see /metrics, /healthz or /readyz"})
+
+
+def _json(start_response: StartResponse, well: bool | None, body: dict[str, object]) -> Iterable[bytes]:
+    status = "404 Not Found" if well is None else "200 OK" if well else "503 Service Unavailable"
+    start_response(status, [("Content-Type", "application/json"), ("Cache-Control", "no-store")])
+    return [json.dumps(body, indent=2).encode() + b"\n"]
