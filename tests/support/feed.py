@@ -61,17 +61,8 @@ class TableFeed:
         return tuple(self.snapshot.prompts)
 
     @property
-    def own_prompts(self) -> tuple[prompt_pb2.Prompt, ...]:
-        return tuple(p for p in self.snapshot.prompts if self.seat is not None and p.seat == self.seat)
-
-    @property
     def finished(self) -> bool:
         return self.table.running.over
-
-    @property
-    def closed(self) -> match_pb2.MatchClosed | None:
-        head = self.head
-        return head.closed if head.HasField("closed") else None
 
     @property
     def server_time_ms(self) -> int:
@@ -98,7 +89,8 @@ class TableFeed:
         events = [
             match_pb2.Event(type=code(e), body=e.SerializeToString()) for e in self.table.feed(self.viewer, entry)
         ]
-        return Update(entry.version, entry.version, tuple(events), self.snapshot)
+        shown = frames.snapshot(self.table.referee, entry.state, self.viewer, self.table.now_ms)
+        return Update(entry.version, entry.version, tuple(events), shown)
 
     async def updates(self) -> AsyncGenerator[Update, None]:
         self.push()

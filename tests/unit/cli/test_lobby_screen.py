@@ -103,7 +103,7 @@ async def test_everything_is_listed_once(size: tuple[int, int]) -> None:
         ]
         assert "you are Aino" in text(app)
         assert "[b]Ilma[/b]" in text(app), "a name is never markup"
-        assert "● you – ▲ Eino Victory: the own tower reached its goal" in text(app)
+        assert "● you – ▲ Eino Victory: a tower reached its goal" in text(app)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Protocol
 from google.protobuf.message import Message
 
 from grimoire.client import Alarm, Rejected, Update, Verdict
-from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, prompt_pb2
+from grimoire.v1 import envelope_pb2, frame_pb2, prompt_pb2
 
 __all__ = ["Feed"]
 
@@ -32,13 +32,7 @@ class Feed(Protocol):
     def prompts(self) -> tuple[prompt_pb2.Prompt, ...]: ...  # noqa: D102
 
     @property
-    def own_prompts(self) -> tuple[prompt_pb2.Prompt, ...]: ...  # noqa: D102
-
-    @property
     def finished(self) -> bool: ...  # noqa: D102
-
-    @property
-    def closed(self) -> match_pb2.MatchClosed | None: ...  # noqa: D102
 
     @property
     def connected(self) -> bool: ...  # noqa: D102

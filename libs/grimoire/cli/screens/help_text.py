@@ -48,7 +48,7 @@ def help_lines(model: MatchModel, board: Board) -> list[Content]:
 
 def info_lines(model: MatchModel, command: str) -> list[Content]:
     """Everything about this match that is the same for all who look at it."""
-    words, head = model.words, model.feed.head
+    words, head = model.words, model.head
     created = head.created
     lines = [_fact(words("info.match"), head.match_id), _fact(words("info.game"), model.wording.name())]
     seats = [model.seat(seat.seat) for seat in created.seats]

@@ -125,7 +125,7 @@ class MatchScreen(Screen[After]):
         self._looking = False
         self._rematch_offered = False
         self._ticks = 0
-        age_ms = model.feed.server_time_ms - model.feed.head.created_ms
+        age_ms = model.feed.server_time_ms - model.head.created_ms
         self._digest_seen = model.stage is not Stage.HANDSHAKE and age_ms > _FRESH_MS
         self.board: Board = board(self) if board is not None else TextBoard(self, model.plugin.terminal)
         self._listed = board is None
@@ -288,7 +288,7 @@ class MatchScreen(Screen[After]):
         model, words = self.model, self.model.words
         wide = self._wide
         buttons: list[BarButton] = []
-        if model.stage is Stage.ASKED and not model.sending:
+        if model.may_act:
             keys = {command: key for key, command in self.board.shortcuts.items()}
             chosen = bool(model.draft.picked or model.draft.command)
             for command in model.draft.commands() if chosen else ():
@@ -337,7 +337,7 @@ class MatchScreen(Screen[After]):
         model = self.model
         if model.sending or self._hide_digest():
             return
-        if model.stage is not Stage.ASKED:
+        if not model.may_act:
             if not model.watching and model.stage is Stage.WAITING:
                 model.hint("not.yet")
                 self._draw()
@@ -382,7 +382,7 @@ class MatchScreen(Screen[After]):
     def action_step(self, right: int, down: int) -> None:
         """Picks the thing beside the one that is picked."""
         draft = self.model.draft
-        if self.model.stage is not Stage.ASKED:
+        if not self.model.may_act:
             return
         ref = self.board.neighbour(draft.picked[-1] if draft.picked else "", right, down)
         if ref and ref not in draft.picked:
@@ -401,7 +401,7 @@ class MatchScreen(Screen[After]):
     def action_choose(self, command: str) -> None:
         """Chooses a command for what is picked, and sends it if nothing is open any more."""
         model = self.model
-        if model.stage is not Stage.ASKED or model.sending:
+        if not model.may_act:
             return
         offer = model.draft.only(command)
         if offer is not None and (model.draft.picked or len(model.draft.offers) == 1):
@@ -421,7 +421,7 @@ class MatchScreen(Screen[After]):
         """Sends what is chosen. A command that is not the one the prompt is about has to be chosen first."""
         model = self.model
         left = model.draft.remaining
-        if model.ending is not None or model.stage is not Stage.ASKED or model.sending or not left:
+        if not model.may_act or not left:
             return
         if not (model.draft.picked or model.draft.command):
             model.hint("pick.hint")
@@ -446,7 +446,7 @@ class MatchScreen(Screen[After]):
 
     def _take_listed(self, index: int) -> None:
         offers = self.model.draft.offers
-        if 0 <= index < len(offers) and not self.model.sending and self.model.ending is None:
+        if self.model.may_act and 0 <= index < len(offers):
             self._send(offers[index])
 
     @work(exclusive=True, group="send")

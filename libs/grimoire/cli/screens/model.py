@@ -84,8 +84,13 @@ class MatchModel:
         self.draft = Draft()
         self.said: Said | None = None
         self.sending = False
+        self.version = 0
         self._news: tuple[Message, ...] = ()
         self._prompt_ids: tuple[int, ...] = ()
+        # As of the last update that was taken in: the feed itself may be ahead of what is on the screen.
+        self.head = feed.head
+        self._view = feed.view
+        self._prompts = feed.prompts
         self.speak(language)
 
     def speak(self, language: str) -> None:
@@ -102,15 +107,22 @@ class MatchModel:
     # ---- what comes in ---------------------------------------------------------------------------------------------
 
     def take(self, update: Update) -> None:
-        """Takes in what came with a frame."""
-        self._news = tuple(self.chronicle.add(update.events))
-        ids = tuple(prompt.prompt_id for prompt in self.feed.own_prompts)
+        """Takes in what came with a frame; one that was taken before changes nothing."""
+        fresh = update.last > self.version
+        self._news = tuple(self.chronicle.add(update.events)) if fresh else ()
+        if update.last < self.version:
+            return
+        self.version = update.last
+        self.head, self._view = update.snapshot.head, update.snapshot.view
+        self._prompts = tuple(update.snapshot.prompts)
+        own = self.own_prompts
+        ids = tuple(prompt.prompt_id for prompt in own)
         if ids != self._prompt_ids:
             self._prompt_ids = ids
             self.said = None
-            self.draft = Draft.of(self.feed.own_prompts)
+            self.draft = Draft.of(own)
         else:
-            self.draft = self.draft.kept_for(self.feed.own_prompts)
+            self.draft = self.draft.kept_for(own)
 
     def refuse(self, rejected: Rejected) -> None:
         """A refusal, as a sentence and the rule it rests on; it stays in the log as one's own line."""
@@ -130,7 +142,7 @@ class MatchModel:
     @property
     def stage(self) -> Stage:
         """What is going on."""
-        status = self.feed.head.status
+        status = self.head.status
         if status == frame_pb2.MATCH_STATUS_VOID:
             return Stage.VOID
         if status == frame_pb2.MATCH_STATUS_CLOSED:
@@ -147,14 +159,24 @@ class MatchModel:
         return self.feed.seat is None
 
     @property
+    def own_prompts(self) -> tuple[prompt_pb2.Prompt, ...]:
+        """What this viewer's seat is asked."""
+        return tuple(prompt for prompt in self._prompts if not self.watching and prompt.seat == self.feed.seat)
+
+    @property
     def asked(self) -> prompt_pb2.Prompt | None:
         """One's own required prompt."""
-        return next((prompt for prompt in self.feed.own_prompts if prompt.required), None)
+        return next((prompt for prompt in self.own_prompts if prompt.required), None)
+
+    @property
+    def may_act(self) -> bool:
+        """There is something this viewer may do now, asked for or offered."""
+        return bool(self.draft.offers) and self.ending is None and not self.sending
 
     @property
     def timed(self) -> prompt_pb2.Prompt | None:
         """The prompt whose clock counts for this viewer: one's own, else the one the match waits for."""
-        return self.asked or next((prompt for prompt in self.feed.prompts if prompt.required), None)
+        return self.asked or next((prompt for prompt in self._prompts if prompt.required), None)
 
     def clock(self) -> Countdown | None:
         """The running clock."""
@@ -163,10 +185,10 @@ class MatchModel:
 
     def view(self) -> Message | None:
         """The game's view; None before the match has started."""
-        if not self.feed.view:
+        if not self._view:
             return None
         try:
-            return self.plugin.game.view_type.FromString(self.feed.view)
+            return self.plugin.game.view_type.FromString(self._view)
         except DecodeError:
             return None
 
@@ -201,7 +223,7 @@ class MatchModel:
         if stage is Stage.ASKED and self.asked is not None:
             return f"{self.words('turn.yours')} · {self.wording.prompt(self.asked.kind)}"
         if stage is Stage.WAITING:
-            waited = [p for p in self.feed.prompts if p.required]
+            waited = [p for p in self._prompts if p.required]
             if not waited:
                 return self.words("turn.nobody")
             seats = ", ".join(self.seat(p.seat) for p in waited)
@@ -214,14 +236,14 @@ class MatchModel:
         seal = "handshake.sealed" if not self.watching else "handshake.sealed.watching"
         sealed = self._all_sealed() if self.watching else self.chronicle.has(match_pb2.NonceSealed, self.feed.seat)
         return [
-            Step(True, self.words("handshake.committed", hash=short(self.feed.head.created.server_commitment))),
+            Step(True, self.words("handshake.committed", hash=short(self.head.created.server_commitment))),
             Step(sealed, self.words(seal)),
             Step(self.chronicle.has(match_pb2.NoncesRevealed), self.words("handshake.opened")),
             Step(started is not None, self.words("handshake.dealt")),
         ]
 
     def _all_sealed(self) -> bool:
-        return all(self.chronicle.has(match_pb2.NonceSealed, s.seat) for s in self.feed.head.created.seats)
+        return all(self.chronicle.has(match_pb2.NonceSealed, s.seat) for s in self.head.created.seats)
 
     @property
     def deal_digest(self) -> str:
@@ -242,9 +264,9 @@ class MatchModel:
         """How it ended for this viewer; None while it runs."""
         if self.stage is Stage.VOID:
             return Ending.VOID
-        closed = self.feed.closed
-        if closed is None:
+        if not self.head.HasField("closed"):
             return None
+        closed = self.head.closed
         if closed.kind == match_pb2.OUTCOME_KIND_DRAW:
             return Ending.DRAWN
         if closed.kind == match_pb2.OUTCOME_KIND_COOP_WON:

@@ -46,12 +46,14 @@ class PlainMatch:
         self._width = width
         self._said = 0
         self._steps = 0
-        self._asked: int | None = None
+        self._asked: tuple[int, ...] = ()
         self._open: tuple[Offer, dict[str, Answer]] | None = None
         self._low_said = False
         self._disconnected = False
         self._left = False
         self._failed = False
+        self._begun = False
+        self._reached = 0
 
     async def run(
         self, lines: deque[str | None], arrived: asyncio.Event, early: Callable[[], Sequence[Update]]
@@ -87,6 +89,7 @@ class PlainMatch:
                 for before in early():
                     self._model.take(before)
                 self._model.take(update)
+                self._begun = True
                 self._tell()
                 arrived.set()
         except Rejected as rejected:
@@ -112,10 +115,10 @@ class PlainMatch:
         for line in model.lines(self._said):
             self._say(line.text)
         self._said = len(model.chronicle)
-        asked = model.asked.prompt_id if model.asked is not None else None
+        asked = tuple(prompt.prompt_id for prompt in model.own_prompts)
         if asked != self._asked:
             self._asked, self._open, self._low_said = asked, None, False
-            if asked is not None:
+            if asked:
                 self._ask()
         if model.ending is not None:
             self._show_view()
@@ -127,7 +130,7 @@ class PlainMatch:
         self._show_view()
         self._say(model.turn())
         clock = model.clock()
-        if clock is not None:
+        if clock is not None and model.asked is not None:
             self._say(model.words("plain.clock", time=clock.text))
         self._say(model.words("plain.may"))
         for number, offer in enumerate(model.draft.offers, 1):
@@ -159,12 +162,13 @@ class PlainMatch:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     async def _work(self, lines: deque[str | None]) -> None:
-        """Takes the lines that can be taken now."""
-        while lines and not self._left and self._model.ending is None:
+        """Takes the lines that can be taken now: nothing is answered before it was told."""
+        while lines and not self._left and self._model.ending is None and self._is_told:
             line = lines[0]
             if line is None:
-                if self._model.watching:
-                    return  # nothing is asked of a watcher; the match is shown to its end
+                if self._model.watching or self._model.stage is Stage.HANDSHAKE:
+                    # A watcher sees the match to its end; and who leaves before the deal spoils the match for all.
+                    return
                 self._say(self._model.words("plain.bye", command=self._command))
                 self._left = True
                 return
@@ -172,13 +176,18 @@ class PlainMatch:
             if self._open is None and word in _ANY_TIME:
                 lines.popleft()
                 await self._at_any_time(word, line.strip()[len(word) :].strip())
-            elif self._model.stage is Stage.ASKED:
+            elif self._open is not None or self._model.asked is not None or self._meant(line):
                 lines.popleft()
                 await self._answer(line.strip())
             elif not word:
                 lines.popleft()
             else:
                 return
+
+    @property
+    def _is_told(self) -> bool:
+        """What was sent last has been seen to happen."""
+        return self._begun and self._model.version >= self._reached
 
     async def _at_any_time(self, word: str, rest: str) -> None:
         model = self._model
@@ -232,8 +241,7 @@ class PlainMatch:
             return
         if not text:
             return
-        wordings = [model.wording, *(Wording(model.plugin, language) for language in LANGUAGES)]
-        found = meant(text, model.draft.offers, wordings)
+        found = self._meant(text)
         if len(found) != 1:
             labels = ", ".join(model.wording.entry(offer.entry) for offer in found)
             key, said = ("plain.ambiguous", {"labels": labels}) if found else ("plain.no", {"text": text})
@@ -241,6 +249,11 @@ class PlainMatch:
             return
         self._open = (found[0], {})
         await self._next_slot()
+
+    def _meant(self, text: str) -> list[Offer]:
+        model = self._model
+        wordings = [model.wording, *(Wording(model.plugin, language) for language in LANGUAGES)]
+        return meant(text, model.draft.offers, wordings)
 
     async def _next_slot(self) -> None:
         if self._open is None:
@@ -287,7 +300,8 @@ class PlainMatch:
         command_id = secrets.token_bytes(16)
         while True:
             try:
-                await self._model.feed.submit(command, payload, prompt_id, command_id=command_id)
+                accepted = await self._model.feed.submit(command, payload, prompt_id, command_id=command_id)
+                self._reached = accepted.version
             except Rejected as rejected:
                 self._refuse(rejected)
             except UnavailableError as error:
