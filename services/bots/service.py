@@ -22,6 +22,7 @@ from grimoire.plugins import game_names
 from grimoire.runtime.config import Config
 from grimoire.runtime.identity import mint
 from grimoire.runtime.keys import KeyRing
+from grimoire.runtime.readiness import broker_check, watched
 from grimoire.runtime.rpc import RpcServer, dialer
 from grimoire.v1 import cluster_pb2, matchmaking_pb2, matchmaking_pb2_grpc
 
@@ -80,10 +81,9 @@ class Bots:
                 asyncio.create_task(self._listen(bus, table), name="bots listen"),
                 asyncio.create_task(self._resume(config, keys, table), name="bots resume"),
             )
-            await server.set_serving(True)
-            started(address)
-            await stop.wait()
-            await server.set_serving(False)
+            async with watched(BOTS, server, {"broker": broker_check(bus)}):
+                started(address)
+                await stop.wait()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

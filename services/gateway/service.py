@@ -22,6 +22,7 @@ from grimoire.engine import MatchId
 from grimoire.runtime.config import Config
 from grimoire.runtime.directory import RulesDirectory
 from grimoire.runtime.keys import KeyRing
+from grimoire.runtime.readiness import broker_check, watched
 from grimoire.runtime.rpc import RpcServer, dialer
 from grimoire.v1 import play_pb2
 
@@ -75,11 +76,10 @@ class Gateway:
             address = str(await server.start())
             cleanup.push_async_callback(server.stop, 0.5)
             cleanup.push_async_callback(feeds.close)
-            await server.set_serving(True)
-            _log.info("gateway_started", address=address)
-            started(address)
-            await stop.wait()
-            await server.set_serving(False)
+            async with watched(GATEWAY, server, {"broker": broker_check(bus)}):
+                _log.info("gateway_started", address=address)
+                started(address)
+                await stop.wait()
         self.feeds = None
         _log.info("gateway_stopped")
 

@@ -16,6 +16,7 @@ from grimoire.runtime.config import Config
 from grimoire.runtime.directory import RulesDirectory
 from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.keys import KeyRing
+from grimoire.runtime.readiness import broker_check, store_check, watched
 from grimoire.runtime.rpc import RpcServer, dialer
 from grimoire.v1 import matchmaking_pb2, matchmaking_pb2_grpc
 from matchmaking.analysis import Analyses
@@ -81,11 +82,10 @@ async def serve(
         cleanup.push_async_callback(rpc.stop)
         cleanup.callback(backstage.watches.close)
         cleanup.callback(backstage.bells.close)
-        await rpc.set_serving(True)
-        _log.info("matchmaking_started", address=address)
-        started(address)
-        await _look_round_until(stop, backstage, limits.look_round_s)
-        await rpc.set_serving(False)
+        async with watched(_NAME, rpc, {"store": store_check(store), "broker": broker_check(bus)}):
+            _log.info("matchmaking_started", address=address)
+            started(address)
+            await _look_round_until(stop, backstage, limits.look_round_s)
     _log.info("matchmaking_stopped")
 
 
