@@ -131,6 +131,9 @@ class QuickPlayCalls(matchmaking_pb2_grpc.MatchmakingServiceServicer):
             policy=desk.limits.policy,
             match_id=record.challenge.match_id if record is not None and created else "",
         )
+        if settled and not created:
+            # All were ready, and the game refused the match for good.
+            shown.status = quickplay_pb2.TICKET_STATUS_CANCELLED
         return shown, ticket.stage in _FINAL or settled
 
     # ---- queues ----------------------------------------------------------------------------------------------------

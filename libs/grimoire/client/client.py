@@ -8,9 +8,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from pathlib import Path
 from typing import Final
 
+from grimoire.client.analysis import Analysis
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Rejected, UnavailableError
 from grimoire.client.keepsakes import Keepsakes, default_folder
+from grimoire.client.quick_play import QuickPlay, mode_of
 from grimoire.client.session import MatchSession, Update
 from grimoire.client.verify import fetch_export
 from grimoire.engine import Viewer, ViewerKind
@@ -39,7 +41,7 @@ _GONE: Final = (
 )
 
 
-class Client:
+class Client(QuickPlay, Analysis):
     """A signed-in connection; make it with `Client.connect`.
 
     Every method may raise `UnavailableError`, `NotSignedInError` and `Rejected`; those that can be repeated without
@@ -152,7 +154,13 @@ class Client:
         return list((await self._connection.ask(self._connection.matchmaking.ListChallenges, request)).challenges)
 
     async def create(
-        self, game: str, options: Mapping[str, str] | None = None, *, seats: int = 0, bots: Sequence[str] = ()
+        self,
+        game: str,
+        options: Mapping[str, str] | None = None,
+        *,
+        seats: int = 0,
+        bots: Sequence[str] = (),
+        rated: bool | None = None,
     ) -> matchmaking_pb2.Challenge:
         """Opens a challenge that others may join.
 
@@ -161,12 +169,14 @@ class Client:
             options: by name; what is not named takes its default.
             seats: 0: the game's default number.
             bots: levels for seats that need no person, from the last seat backwards.
+            rated: None: rated among people, not rated with a bot.
         """
         request = matchmaking_pb2.CreateChallengeRequest(
             game=game,
             options=_options(options),
             seats=seats,
             bots=bots,
+            mode=mode_of(rated),
             language=self._language,
             request_id=secrets.token_bytes(16),
         )
