@@ -36,6 +36,30 @@ def toys(*names: str, kind: str = "well") -> list[Service]:
     return [Service(name, f"tests.support.toy_services:{kind}", name) for name in names]
 
 
+_known: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def _others_processes() -> None:
+    """Processes that other tests of this run keep (a shared database server) are not this module's."""
+    _known.clear()
+    _known.update(child.pid for child in psutil.Process().children(recursive=True))
+
+
+def left_behind() -> list[psutil.Process]:
+    """Processes begun in this test that still run."""
+    mine = (child for child in psutil.Process().children(recursive=True) if not any(p in _known for p in _line(child)))
+    return [child for child in mine if not ended(child, 0)]
+
+
+def _line(child: psutil.Process) -> list[int]:
+    """The process and its parents: a database server begets processes of its own all the time."""
+    try:
+        return [child.pid, *(parent.pid for parent in child.parents() if parent.pid != psutil.Process().pid)]
+    except psutil.NoSuchProcess:
+        return [child.pid]
+
+
 @pytest.fixture(autouse=True)
 def _children_find_the_toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -149,7 +173,7 @@ async def test_a_failed_start_names_the_service_and_leaves_nothing_behind(
             pass
     assert "an open seed" not in str(failed.value)
     assert RunFile.read(config.home) is None
-    assert not [child for child in psutil.Process().children(recursive=True) if not ended(child, 0)]
+    assert not left_behind()
     async with start(toys("replay")):
         assert RunFile.read(config.home) is not None
 
@@ -163,7 +187,7 @@ async def test_one_that_does_not_stop_is_forced(config: Config, processes: bool)
     hasty = replace(config, stop_timeout_s=0.1)
     async with Stack(hasty, toys("replay", kind="stubborn"), processes=processes):
         pass
-    assert not [child for child in psutil.Process().children(recursive=True) if not ended(child, 0)]
+    assert not left_behind()
 
 
 async def test_a_child_that_hears_no_signal_is_killed(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +195,7 @@ async def test_a_child_that_hears_no_signal_is_killed(config: Config, monkeypatc
     hasty = replace(config, stop_timeout_s=0.1)
     async with Stack(hasty, toys("replay", kind="deaf"), processes=True):
         pass
-    assert not [child for child in psutil.Process().children(recursive=True) if not ended(child, 0)]
+    assert not left_behind()
 
 
 async def test_two_stacks_in_one_home_are_refused(config: Config, start: Start) -> None:
