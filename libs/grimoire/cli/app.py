@@ -173,6 +173,37 @@ def simulate(
 
 
 @app.command()
+def simulate_queue(
+    rate: Annotated[list[float], typer.Option("--rate", help="Tickets a minute; repeat it to compare.")] = [1, 4, 20],  # noqa: B006
+    minutes: Annotated[int, typer.Option("--minutes", min=1, help="How long, for each rate.")] = 600,
+    rating_mean: Annotated[float, typer.Option("--rating-mean", help="Of the ratings, in points.")] = 1500,
+    rating_sd: Annotated[float, typer.Option("--rating-sd", help="Standard deviation of the ratings.")] = 250,
+    patience: Annotated[float, typer.Option("--patience", help="Seconds people wait on average.")] = 180,
+    ready: Annotated[float, typer.Option("--ready", help="Part of the ready checks that are accepted.")] = 0.95,
+    answer: Annotated[float, typer.Option("--answer", help="Seconds an answer takes on average.")] = 4,
+    seats: Annotated[int, typer.Option("--seats", help="Of a match.")] = 2,
+    parties: Annotated[float, typer.Option("--parties", help="Part that are parties of two.")] = 0,
+    seed: Annotated[str, typer.Option("--seed", help="The same seed gives the same people.")] = "0",
+    as_json: AsJson = False,
+) -> None:
+    """Say how long people wait in quick play, and how even their matches are, for stated numbers of people."""
+    from grimoire.cli.simulate_queue import simulate_queue as work
+    from grimoire.quickplay import Demand
+
+    demand = Demand(
+        rating_mean=rating_mean,
+        rating_sd=rating_sd,
+        patience_s=patience,
+        ready=ready,
+        answer_s=answer,
+        seats=seats,
+        parties=parties,
+    )
+    with quiet_exit():
+        raise typer.Exit(work(rate, minutes, demand, seed=seed, as_json=as_json))
+
+
+@app.command()
 def demo(
     game: Annotated[str, typer.Option("--game", help="The game.")] = "two_towers",
     matches: Annotated[int, typer.Option("--matches", "-n", min=1, help="How many matches.")] = 10,
