@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,6 +114,13 @@ FAULTS = {
     "digests": (start("{digests: {seed: 00}}"), 4, "no key 'seed'"),
     "prompts": (start("{prompts: [{seta: 0}]}"), 4, "no key 'seta'"),
     "unseen": (start("{unseen: {public: ash}}"), 4, "list of words"),
+    "says": (start("{says: {public: hello}}"), 4, "by viewer and language"),
+    "says language": (start("{says: {public: {fi: []}}}"), 4, "no key 'fi'"),
+    "says list": (start("{says: {public: {en: hello}}}"), 4, "list of sentences"),
+    "says of a refusal": (HEAD + "create: {expect: {rejected: x, says: {}}}\n", 4, "it leaves no entry"),
+    "manifest": (start("{manifest: {en: Beacon}}"), 4, "mapping of fields"),
+    "manifest language": (start("{manifest: {xx: {}}}"), 4, "no key 'xx'"),
+    "manifest field": (start("{manifest: {en: {nmae: x}}}"), 4, "has no field 'nmae'"),
     "duplicate": (start("{duplicate: maybe}"), 4, "true or false"),
     "log": (start("{log: [{version: 5}]}"), 4, "`viewer` is missing"),
     "log version": (start("{log: [{version: 0, viewer: public}]}"), 4, "from 1 to 50000"),
@@ -199,6 +209,45 @@ def test_it_stops_at_the_first_step_that_fails_and_shows_all_of_it():
     )
     assert result.steps == 2
     assert [(f.step, f.path) for f in result.failures] == [("2", "status"), ("2", "version")]
+
+
+def said(viewer: str) -> list[str]:
+    """Every sentence of the toy's first entry."""
+    result = run(start(f"{{says: {{{viewer}: {{en: [nothing of the sort]}}}}}}"))
+    [failure] = result.failures
+    assert (failure.path, failure.expected) == (f"says.{viewer}.en[0]", "nothing of the sort")
+    return re.split(r" (?=[A-Z]\w+ \w+: )", failure.got)
+
+
+def test_sentences_are_found_in_their_order_and_as_the_viewer_reads_them():
+    sentences = said("public")
+    assert len(sentences) >= 2
+    quoted = [json.dumps(sentence) for sentence in sentences]
+    assert run(start(f"{{says: {{public: {{en: [{quoted[0]}, {quoted[-1]}]}}}}}}")).passed
+    assert not run(start(f"{{says: {{public: {{en: [{quoted[-1]}, {quoted[0]}]}}}}}}")).passed
+    assert said("seat:0") != said("seat:1")
+    assert not {*said("seat:0")} <= {*sentences}, "a seat is told more than the public"
+
+
+def test_a_manifest_is_compared():
+    assert run(start("{manifest: {en: {name: Beacon, catalogues.0.name: runes}}}")).passed
+    [failure] = run(start("{manifest: {en: {name: Lighthouse}}}")).failures
+    assert (failure.path, failure.got) == ("manifest.en.name", "Beacon")
+
+
+def test_a_position_that_cannot_be_is_a_refusal_where_one_is_expected():
+    head = HEAD + "position:\n  colour: red\ncreate: {expect: {rejected: "
+    assert run(head + "{code: bad_position, field: position}}}\n").passed
+    [failure] = run(head + "bad_option}}\n").failures
+    assert (failure.path, failure.got) == ("rejected.code", "bad_position")
+
+
+def test_a_deadline_has_all_down_time_given_back():
+    late = "  - {clock: expire, at: created+30000, down_ms: 7000, expect: {rejected: not_due}}\n"
+    early = "  - {clock: expire, at: deadline-1, expect: {rejected: not_due}}\n"
+    due = "  - {clock: expire, expect: {time_ms: 37000, events: [clock_extended: {by_ms: 7000}]}}\n"
+    result = run(HEAD + "steps:\n" + late + early + due)
+    assert result.passed, result.text()
 
 
 def test_a_forced_label_that_nobody_asks_for_fails():

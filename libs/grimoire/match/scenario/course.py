@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from grimoire.engine import Viewer
 from grimoire.fairness.draws import ForcedDrawError
 from grimoire.fairness.secret import Secret
+from grimoire.match.clock import due_extensions
 from grimoire.match.codes import RULES
 from grimoire.match.entry import Entry
 from grimoire.match.frames import prompts_for
@@ -52,9 +53,10 @@ class Course:
         self._scenario = scenario
         self._plugin = plugin
         self._used: set[str] = set()
+        self._no_position = ""
         self._table = self._set_up()
         self._invariants = Invariants(self._table)
-        self._checker = Checker(self._table, self._invariants)
+        self._checker = Checker(self._table, self._invariants, plugin.texts)
         self._sender = Sender(self._table, self._checker.whole_view)
         self._closed: OpenPrompt | None = None
 
@@ -82,7 +84,10 @@ class Course:
         try:
             return self._plugin.positions.parse(scenario.position, scenario.options).SerializeToString()
         except ValueError as error:
-            raise ScenarioError(scenario.position_line, f"this position cannot be: {error}") from error
+            if scenario.create.rejected is None:
+                raise ScenarioError(scenario.position_line, f"this position cannot be: {error}") from error
+            self._no_position = str(error)
+            return b""
 
     def _number_of(self, name: str, n: int) -> int:
         """The number of a catalogue's item, where one of that many is drawn."""
@@ -114,7 +119,7 @@ class Course:
     def _before_the_steps(self) -> list[Failure]:
         """The creation and, unless the steps do it, the handshake."""
         scenario, table = self._scenario, self._table
-        failures = self._judged("create", scenario.line, scenario.create, table.create(), None)
+        failures = self._judged("create", scenario.line, scenario.create, self._created(), None)
         if table.state is None:
             if scenario.steps and not failures:
                 raise ScenarioError(scenario.steps[0].line, "a match that was refused has no steps")
@@ -129,6 +134,12 @@ class Course:
             expect = scenario.start if act is acts[-1] else Expect()
             failures = self._judged("start", scenario.line, expect, act(), None)
         return failures
+
+    def _created(self) -> Answer:
+        """The creation; a position that cannot even be written down is refused as any other that cannot be."""
+        if not self._no_position:
+            return self._table.create()
+        return envelope_pb2.Rejection(code="bad_position", field="position", message=self._no_position)
 
     def _step(self, step: Step) -> list[Failure]:
         opened = prompt_of(self._table, step, self._closed)
@@ -205,12 +216,13 @@ class Course:
             table.now_ms += at.offset_ms
 
     def _deadline(self, step: Step, opened: OpenPrompt | None) -> int:
-        """When the step's prompt, or the handshake, runs out; down time counts once it is in the log."""
-        state = self._table.running
+        """When the step's prompt, or the handshake, runs out, with all down time so far given back."""
+        table, state = self._table, self._table.running
+        owed = dict(due_extensions(state, table.down, table.now_ms))
         if state.phase is Phase.HANDSHAKE:
-            return state.handshake_deadline_ms
+            return state.handshake_deadline_ms + owed.get(0, 0)
         if opened is not None and opened.limit_ms:
-            return opened.deadline_ms
+            return opened.deadline_ms + owed.get(opened.prompt_id, 0)
         if step.at.base == "deadline":
             raise ScenarioError(step.line, "there is no deadline: this step is about no prompt that has one")
         return self._table.now_ms

@@ -11,6 +11,7 @@ from grimoire.engine import Schema, Viewer
 from grimoire.match.scenario.document import Items, Keys, ScenarioError
 from grimoire.match.scenario.reader import Reader, viewer_at
 from grimoire.match.scenario.spec import AuditExpect, Events, Expect, FeedExpect, LegalExpect, LogExpect, Tamper
+from grimoire.v1 import manifest_pb2
 
 __all__ = ["Expectations"]
 
@@ -31,6 +32,8 @@ _EXPECT_KEYS: Final = (
     "version",
     "time_ms",
     "unseen",
+    "says",
+    "manifest",
     "revealed",
     "log",
     "audit",
@@ -61,11 +64,13 @@ class Expectations:
     Args:
         schema: of the game and the platform.
         view: the game's view message.
+        languages: the game's.
     """
 
-    def __init__(self, schema: Schema, view: type[Message]) -> None:
+    def __init__(self, schema: Schema, view: type[Message], languages: tuple[str, ...]) -> None:
         self.schema = schema
         self.view = view
+        self.languages = languages
 
     def read(self, keys: Keys, what: str) -> Expect:
         """Reads the block of one step.
@@ -75,7 +80,7 @@ class Expectations:
         """
         block = Reader(keys, f"the expectation of {what}", _EXPECT_KEYS)
         rejected = self._rejected(block)
-        others = [key for key in keys if key in (*_FEED_KEYS, "feeds", "draws", "duplicate")]
+        others = [key for key in keys if key in (*_FEED_KEYS, "feeds", "says", "draws", "duplicate")]
         if rejected is not None and others:
             raise block.fault(others[0], "cannot be expected of a rejected command: it leaves no entry")
         return Expect(
@@ -96,6 +101,8 @@ class Expectations:
             version=keys.get("version"),
             time_ms=keys.get("time_ms"),
             unseen=self._by_viewer(block, "unseen", _words),
+            says=self._by_viewer(block, "says", self._sentences),
+            manifest=self._manifest(block),
             revealed=block.flag("revealed") if "revealed" in keys else None,
             log=self._log(block),
             audit=self._audit(block),
@@ -210,6 +217,24 @@ class Expectations:
             viewer = viewer_at(entry.text("viewer"), line)
             read.append(LogExpect(version, viewer, self._feed(item, "an entry of `log`")))
         return tuple(read)
+
+    def _sentences(self, value: Any, line: int) -> Mapping[str, list[str]]:
+        if not isinstance(value, Keys):
+            raise ScenarioError(line, "`says` is by viewer and language: {public: {fi: [sentence, sentence]}}")
+        Reader(value, "`says`", self.languages)
+        for language, sentences in value.items():
+            if not isinstance(sentences, Items) or not all(isinstance(s, str) for s in sentences):
+                raise ScenarioError(value.lines[language], "`says` has a list of sentences for each language")
+        return value
+
+    def _manifest(self, block: Reader) -> Mapping[str, Any]:
+        keys = block.mapping("manifest")
+        Reader(keys, "`manifest`", self.languages)
+        for language, value in keys.items():
+            if not isinstance(value, Keys):
+                raise ScenarioError(keys.lines[language], "a manifest is a mapping of fields or paths")
+            check_paths(value, manifest_pb2.Manifest, "the manifest")
+        return keys
 
     def _audit(self, block: Reader) -> AuditExpect | None:
         written = block.keys.get("audit")

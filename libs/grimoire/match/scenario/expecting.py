@@ -7,7 +7,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from grimoire.engine import ALL, Legal, Seat, Viewer
+from grimoire.engine import ALL, GameTexts, Legal, Seat, Viewer
 from grimoire.fairness.commitments import deal_salt
 from grimoire.fairness.verify import first_lie
 from grimoire.match.entry import Entry
@@ -31,11 +31,13 @@ class Checker:
     Args:
         table: where the match is played.
         invariants: follows the same match.
+        texts: of its game.
     """
 
-    def __init__(self, table: Table, invariants: Invariants) -> None:
+    def __init__(self, table: Table, invariants: Invariants, texts: GameTexts) -> None:
         self._table = table
         self._invariants = invariants
+        self._texts = texts
 
     # ---- answers -------------------------------------------------------------------------------------------------
 
@@ -65,8 +67,23 @@ class Checker:
         yield from self._feed(expect.own, list(entry.events), "")
         for viewer, feed in expect.feeds:
             yield from self._feed(feed, self._table.feed(viewer, entry), f"feeds.{viewer}.")
+        for viewer, by_language in expect.says:
+            yield from self._says(viewer, by_language, self._table.feed(viewer, entry))
         if expect.draws is not None:
             yield from compare(expect.draws, [plain(draw) for draw in entry.draws], "draws")
+
+    def _says(
+        self, viewer: Viewer, by_language: Mapping[str, list[str]], events: list[Message]
+    ) -> Iterator[Difference]:
+        """Sentences in this order, others between them or not."""
+        own = [event for event in events if self._table.referee.schema.code(event) not in PLATFORM.events]
+        for language, expected in by_language.items():
+            got = [sentence for event in own if (sentence := self._texts.say_event(event, language, {}))]
+            rest = iter(got)
+            for number, sentence in enumerate(expected):
+                if sentence not in rest:
+                    yield Difference(f"says.{viewer}.{language}[{number}]", sentence, " ".join(got) or "nothing")
+                    break
 
     def _feed(self, feed: FeedExpect, events: list[Message], path: str) -> Iterator[Difference]:
         code = self._table.referee.schema.code
@@ -98,6 +115,7 @@ class Checker:
             self._facts,
             self._digests,
             self._unseen,
+            self._manifest,
             self._log,
             self._audit,
         )
@@ -199,6 +217,10 @@ class Checker:
             for word in hidden:
                 if word in shown:
                     yield Difference(f"unseen.{viewer}", f"{word} was never shown", "it was")
+
+    def _manifest(self, expect: Expect) -> Iterator[Difference]:
+        for language, expected in expect.manifest.items():
+            yield from compare(expected, plain(self._texts.manifest(language)), f"manifest.{language}")
 
     def _log(self, expect: Expect) -> Iterator[Difference]:
         """Earlier entries as a viewer receives them now: whole, once the match is revealed."""

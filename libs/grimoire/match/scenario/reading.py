@@ -42,7 +42,9 @@ _KEYS: Final = (
 )
 
 
-def read_scenario(document: Keys, schema: Schema, view: type[Message], min_seats: int) -> Scenario:
+def read_scenario(
+    document: Keys, schema: Schema, view: type[Message], min_seats: int, languages: tuple[str, ...]
+) -> Scenario:
     """Reads one document.
 
     Args:
@@ -50,12 +52,13 @@ def read_scenario(document: Keys, schema: Schema, view: type[Message], min_seats
         schema: of the game and the platform, for the names of commands, events and fields.
         view: the game's view message, for the names of its fields.
         min_seats: how many seats a match has unless the file says so.
+        languages: the game's, for texts.
 
     Raises:
         ScenarioError: for the first mistake in the file.
     """
     top = Reader(document, "a scenario", _KEYS)
-    expects = Expectations(schema, view)
+    expects = Expectations(schema, view, languages)
     seats = top.number("seats", min_seats, 1, 8)
     seeds = Reader(top.mapping("seeds"), "`seeds`", ("server_seed", "nonces"))
     position = top.mapping("position") if "position" in document else None

@@ -72,8 +72,9 @@ def _run_document(document: Keys, path: str, load: Load) -> ScenarioResult:
     )
     try:
         plugin = _plugin(document, load)
-        schema = plugin.game.schema.union(PLATFORM)
-        scenario = read_scenario(document, schema, plugin.game.view_type, plugin.game.min_seats)
+        game = plugin.game
+        schema = game.schema.union(PLATFORM)
+        scenario = read_scenario(document, schema, game.view_type, game.min_seats, plugin.texts.languages)
         course = Course(scenario, plugin)
         failures = course.play()
     except ScenarioError as error:
