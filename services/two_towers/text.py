@@ -93,7 +93,7 @@ def card_name(card: str, language: str) -> str:
 
 
 def seat_name(seat: int, language: str, names: Mapping[int, str]) -> str:
-    """A seat's display name, or `seat 0` for one without."""
+    """A seat's display name, or `Seat 0` for one without."""
     return names.get(seat) or words_in(language).refs["seat"].format(seat=seat)
 
 

@@ -168,7 +168,7 @@ async def test_over_by_resigning_twice_asked(language: str, size: tuple[int, int
         await until(pilot, lambda: bool(feed.submitted))
         await until(pilot, lambda: feed.table.running.revealed)
         await until(pilot, lambda: any("Rematch" in b or "Uusinta" in b for b in buttons(app)))
-        said(app, ("DEFEAT", "TAPPIO"), ("other player resigned", "toinen pelaaja luovutti"), language=language)
+        said(app, ("DEFEAT", "TAPPIO"), ("one side resigned", "luovutus"), language=language)
         assert bytes(range(32)).hex() in text(app).replace(" ", ""), "the seed is open"
         await pilot.press("m")
         await until(pilot, lambda: bool(app.results))
@@ -184,7 +184,7 @@ async def test_over_by_a_built_tower(language: str, size: tuple[int, int]) -> No
         await pilot.press("2", "p")
         await until(pilot, lambda: any("Rematch" in b or "Uusinta" in b for b in buttons(app)))
         said(app, ("VICTORY", "VOITTO"), language=language)
-        said(app, ("Aino wins: the own tower reached its goal", "Voittaja on Aino"), language=language)
+        said(app, ("Aino wins: a tower reached its goal", "Voittaja on Aino"), language=language)
         assert "51 +5" in text(app)
         await pilot.press("escape")
         said(app, ("The match is over.", "Ottelu on ohi."), language=language)

@@ -135,7 +135,7 @@ SENTENCES = [
     (pb.TurnTimedOut(seat=0, turn_no=3, consecutive=2), "Mira ran out of time, 2 in a row."),
     (
         pb.MatchEnded(outcome="win", winner=0, reasons=["tower_destroyed"], ladder_step="wall"),
-        "Mira wins by the higher wall: the enemy tower fell.",
+        "Mira wins by the higher wall: a tower fell.",
     ),
     (pb.MatchEnded(outcome="draw", reasons=["turn_limit"]), "The match is drawn: the last turn has ended."),
     (pb.TurnEnded(turn_no=1), ""),
@@ -149,8 +149,8 @@ def test_sentence(event: object, sentence: str) -> None:
 
 
 def test_a_seat_without_a_name() -> None:
-    assert TEXTS.say_event(pb.CardDrawn(seat=1), "en", {}) == "seat 1 draws a card."
-    assert TEXTS.say_event(pb.CardDrawn(seat=1), "fi", {}) == "paikka 1 nostaa kortin."
+    assert TEXTS.say_event(pb.CardDrawn(seat=1), "en", {}) == "Seat 1 draws a card."
+    assert TEXTS.say_event(pb.CardDrawn(seat=1), "fi", {}) == "Paikka 1 nostaa kortin."
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
