@@ -15,7 +15,7 @@ from two_towers.catalogue import DATA
 from two_towers.fields import FIELDS
 from two_towers.options import configure
 from two_towers.state import EMPTY, HAND_SIZE, Phase, State, Terms
-from two_towers.turn import seat_numbers
+from two_towers.turn import PLAY_LIMIT, seat_numbers
 
 __all__ = ["TwoTowersPositions", "position_fault"]
 
@@ -159,8 +159,16 @@ def position_fault(event: pb.PositionArranged, terms: Terms) -> str:
         (event.active_seat in (0, 1), "`active` must be seat 0 or 1."),
         (1 <= event.turn_no <= DATA.constants.turn_limit, f"`turn` must be in 1..{DATA.constants.turn_limit}."),
         (
-            event.plays_this_turn <= DATA.constants.turn_action_limit,
-            f"`plays_this_turn` must be in 0..{DATA.constants.turn_action_limit} (TT-4.7).",
+            event.plays_this_turn <= PLAY_LIMIT,
+            f"`plays_this_turn` must be in 0..{PLAY_LIMIT} (TT-4.7).",
+        ),
+        (
+            event.phase != Phase.FORCED_DISCARD or event.plays_this_turn,
+            "In a forced discard `plays_this_turn` is at least 1: a card opened it (TT-4.6).",
+        ),
+        (
+            event.phase != Phase.MAIN or event.at != "decision" or event.plays_this_turn < PLAY_LIMIT,
+            f"After {PLAY_LIMIT} plays nothing but a forced discard can be open (TT-4.7).",
         ),
         (len(event.numbers) == 2 and len(event.timeouts) == 2, "A position has the numbers of two seats."),
         (all(t < terms.timeout_limit for t in event.timeouts), "`timeouts` must be below the timeout limit (TT-7.2)."),
@@ -192,8 +200,8 @@ def _card_fault(event: pb.PositionArranged, standard: bool) -> str:
     for card in everything:
         if card not in CARDS:
             return f"There is no card {card[:40]!r}."
-    if not held or (event.at == "decision" and not hands[event.active_seat]):
-        return "The seat that decides needs a card in hand."
+    if not all(hands):
+        return "Each seat needs a card in hand: empty slots are filled only after their seat has acted (TT-4.5)."
     if standard:
         twice = next((card for card in everything if everything.count(card) > 1), None)
         if twice:

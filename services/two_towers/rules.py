@@ -217,7 +217,7 @@ class TwoTowers:
 
 def _wrong_slot(state: State, slot: int, card_id: str) -> Illegal | None:
     """TT-5.1 and the slot's own rejections, in the order of TT-5.2."""
-    if slot >= HAND_SIZE:
+    if not 0 <= slot < HAND_SIZE:
         return rejections.bad_slot(slot)
     held = state.seats[state.active].hand[slot]
     if held == EMPTY:

@@ -173,7 +173,7 @@ class Lockstep:
         seat = chance.choice((0, 1, self.match["active"], self.match["active"]))
         hand = self.match["seats"][seat]["hand"]
         kind = chance.choice(("play_card", "discard_card"))
-        slot = chance.choice((0, 1, 2, 3, 4, 5, 6, 2**32 - 1))
+        slot = chance.choice((0, 1, 2, 3, 4, 5, 6, -1, 2**31 - 1))
         card = chance.choice((hand[slot % 6], hand[slot % 6], hand[chance.randrange(6)], "dragon", "", "no_card"))
         decision = self.match["decision"] + chance.choice((0, 0, 0, 0, -1, 1))
         code = oracle.rejection(self.match, seat, kind, decision, slot, card)

@@ -167,6 +167,8 @@ BAD: list[tuple[dict[Any, Any], dict[str, object], str]] = [
     ({"phase": "over"}, {}, "`phase` must be one of"),
     ({"phase": "forced_discard", "at": "turn_start"}, {}, "only `at` a decision"),
     ({"plays_this_turn": 101}, {}, "TT-4.7"),
+    ({"plays_this_turn": 100}, {}, "After 100 plays"),
+    ({"plays_this_turn": 0, "phase": "forced_discard"}, {}, "at least 1"),
     ({"base": "rich"}, {}, "`base` must be one of"),
     ({"goal_tower": 0}, {}, "`goal_tower` must be"),
     ({0: {"timeouts": 3}}, {}, "TT-7.2"),
@@ -184,6 +186,9 @@ BAD: list[tuple[dict[Any, Any], dict[str, object], str]] = [
     ({"pile": [], "pile_top": ["ruby"]}, {}, "not both"),
     ({"discards": [3]}, {}, "no card '3'"),
     ({0: {"hand": [None] * 6}}, {}, "needs a card in hand"),
+    ({1: {"hand": [None] * 6}}, {}, "needs a card in hand"),
+    ({0: {"hand": [None] * 6}, "at": "turn_start"}, {}, "needs a card in hand"),
+    ({1: {"hand": [None] * 6}, "at": "turn_end"}, ENDLESS, "needs a card in hand"),
     ({0: {"hand": ["orc", None, None]}, "pile": ["ruby"]}, {}, "TT-4.5"),
     ({0: {"hand": ["ruby"] * 3}}, ENDLESS, "TT-8.3"),
     ({"pile": ["ruby"]}, ENDLESS, "neither pile nor discards"),
@@ -197,6 +202,13 @@ BAD: list[tuple[dict[Any, Any], dict[str, object], str]] = [
 def test_a_bad_position_says_why(position: dict[Any, Any], options: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence.replace("(", r"\(")):
         parse(position, options)
+
+
+def test_the_bounds_of_plays_in_a_position() -> None:
+    # 99 plays and a decision, 100 and the forced discard of the last, 100 and the end of the turn: these can be.
+    assert parse({"plays_this_turn": 99}).plays_this_turn == 99
+    assert parse({"plays_this_turn": 100, "phase": "forced_discard"}).plays_this_turn == 100
+    assert parse({"plays_this_turn": 100, "at": "turn_end"}).plays_this_turn == 100
 
 
 def test_a_forged_position_is_refused_by_the_start() -> None:

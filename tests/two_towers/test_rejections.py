@@ -49,7 +49,7 @@ def test_cannot_afford(table: Table) -> None:
 
 @pytest.mark.parametrize("command", [play, discard])
 def test_bad_slot(table: Table, command: type) -> None:
-    for slot in (6, 7, 2**32 - 1):
+    for slot in (-1, 6, 7, 2**31 - 1, -(2**31)):
         refusal = table.refuse(SEAT_0, command(slot, "ruby"))
         assert (refusal.code, refusal.rule, refusal.arguments) == ("bad_slot", "TT-5.2", (("slot", str(slot)),))
 
