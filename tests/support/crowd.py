@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from google.protobuf.message import Message
 
 from grimoire.bus import Bus, BusError
 from grimoire.engine import ALL, Actor, Game
-from grimoire.eventstore import EventStore, StoredEntry
+from grimoire.eventstore import EventStore, StoredEntry, Unavailable
 from grimoire.fairness.commitments import nonce_seal, server_seed
 from grimoire.fairness.verify import first_lie, verify
 from grimoire.match import Entry, MatchState, Parsed, Referee, opened_entry, redecide
@@ -59,6 +60,16 @@ class Crowd:
     def stop(self) -> None:
         """Everybody finishes the command at hand."""
         self._stop.set()
+
+    async def more(self, commands: int, within_s: float = 90.0) -> None:
+        """Waits until so many more commands have been acknowledged."""
+        wanted = len(self.acknowledged) + commands
+        await until(lambda: len(self.acknowledged) >= wanted, within_s)
+
+    async def turned_away(self, commands: int, within_s: float = 60.0) -> None:
+        """Waits until so many more were told to come later, or were left without an answer."""
+        wanted = self.overloads + self.resent + commands
+        await until(lambda: self.overloads + self.resent >= wanted, within_s)
 
     # ---- sending -------------------------------------------------------------------------------------------------
 
@@ -170,8 +181,12 @@ class Crowd:
         return entry.state if isinstance(entry, Entry) else None
 
     async def state(self, match_id: str) -> MatchState[Any]:
-        """Folded from the store."""
-        return fold(self.referee, await self.store.read(match_id, parts=True))
+        """Folded from the store, as soon as that answers."""
+        async with asyncio.timeout(_PATIENCE_S):
+            while True:
+                with contextlib.suppress(Unavailable):
+                    return fold(self.referee, await self.store.read(match_id, parts=True))
+                await asyncio.sleep(0.05)
 
     async def finish(self) -> None:
         """The host ends what still runs, so that every log is revealed."""
@@ -238,6 +253,17 @@ class Crowd:
                     least = overlap(ended, prompt.opened_ms, at_ms)
                     most = overlap(everything, prompt.opened_ms, at_ms)
                     assert least <= prompt.extended_ms <= most, (least, prompt.extended_ms, most)
+
+
+async def until(condition: Callable[[], bool], within_s: float = 60.0) -> None:
+    """Waits for a condition.
+
+    Raises:
+        TimeoutError: if it does not come true.
+    """
+    async with asyncio.timeout(within_s):
+        while not condition():
+            await asyncio.sleep(0.02)
 
 
 def fold(referee: Referee[Any], log: Sequence[StoredEntry], state: MatchState[Any] | None = None) -> MatchState[Any]:

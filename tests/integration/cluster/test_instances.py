@@ -54,7 +54,7 @@ async def playing(running: Cluster, players: int = PLAYERS, thinking_s: float = 
     crowd.thinking_s = thinking_s
     tables = [asyncio.create_task(crowd.play()) for _ in range(players)]
     try:
-        await more(crowd, players)
+        await crowd.more(players)
         yield crowd
         crowd.stop()
         await asyncio.gather(*tables)
@@ -67,35 +67,27 @@ async def playing(running: Cluster, players: int = PLAYERS, thinking_s: float = 
     await spectator.prove(running)
 
 
-async def more(crowd: Crowd, commands: int) -> None:
-    """Waits until so many more commands have been acknowledged."""
-    wanted = len(crowd.acknowledged) + commands
-    async with asyncio.timeout(90):
-        while len(crowd.acknowledged) < wanted:
-            await asyncio.sleep(0.02)
-
-
 async def test_instances_come_and_go_while_matches_are_played(tmp_path: Path, database_url: str | None) -> None:
     async with cluster(tmp_path, database_url) as running:
         first = await running.add()
         async with playing(running) as crowd:
             second = await running.add()
             await running.until_balanced(first, second)
-            await more(crowd, PLAYERS)
+            await crowd.more(PLAYERS)
             third = await running.add()
             await running.until_balanced(first, second, third)
-            await more(crowd, PLAYERS)
+            await crowd.more(PLAYERS)
             await first.drain()
             await running.until_balanced(second, third)
-            await more(crowd, PLAYERS)
+            await crowd.more(PLAYERS)
             await second.kill()
             await running.until_balanced(third)
-            await more(crowd, PLAYERS)
+            await crowd.more(PLAYERS)
             fourth = await running.add()
             await running.until_balanced(third, fourth)
             await third.kill()
             await running.until_balanced(fourth)
-            await more(crowd, PLAYERS)
+            await crowd.more(PLAYERS)
         assert running.complaints() == []
         # Those that were drained had nothing left to be fenced off; whoever took over told so once.
         told = [line["event"] for line in first.lines()]
@@ -111,7 +103,7 @@ async def test_all_at_once_die_and_come_back(tmp_path: Path, database_url: str |
             await asyncio.gather(*(service.kill() for service in running.services))
             again = await asyncio.gather(running.add(), running.add())
             await running.until_balanced(*again)
-            await more(crowd, PLAYERS)
+            await crowd.more(PLAYERS)
         assert running.complaints() == []
 
 
@@ -128,10 +120,10 @@ async def test_a_stopped_but_living_owner_cannot_fork_a_match(tmp_path: Path, da
                 with contextlib.suppress(TimeoutError):
                     await running.until(lambda counts: counts == {second.address: 64}, 6)
                     taken_over += 1
-                    await more(crowd, PLAYERS)
+                    await crowd.more(PLAYERS)
                 first.resume()
                 await running.until_balanced(first, second)
-                await more(crowd, PLAYERS)
+                await crowd.more(PLAYERS)
         assert running.complaints() == []
         assert [line for line in first.lines() if line["event"] == "partitions_lost"]
 
@@ -143,6 +135,6 @@ async def test_an_owner_that_is_stopped_for_a_moment_goes_on(tmp_path: Path, dat
             only.pause()
             await asyncio.sleep(3)  # longer than others would wait; nobody else is there
             only.resume()
-            await more(crowd, 20)
+            await crowd.more(20)
         assert running.complaints() == []
         assert [line for line in only.lines() if line["event"] == "was_silent"]
