@@ -1,4 +1,4 @@
-"""Audits of matches: checks 1 to 6 here, the rules walk by the game's own service."""
+"""Audits of matches: checks 1 to 7 here, the rules walk by the game's own service."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from replay.limits import ReplayLimits
 from replay.matches import ImportedLog, Match
 from replay.refusals import RefusalKind, Refused
 from replay.rules import Rules, UnjudgedError
+from replay.transparency.proofs import Proofs
 
 __all__ = ["Auditor", "has_failed", "with_walk_of_file"]
 
@@ -41,11 +42,13 @@ class Auditor:
     Args:
         rules: for entries and for check 8.
         bench: where logs are verified.
+        proofs: from the transparency log, of stored matches.
         limits: how large a log may be.
     """
 
-    def __init__(self, rules: Rules, bench: Bench, limits: ReplayLimits) -> None:
+    def __init__(self, rules: Rules, bench: Bench, proofs: Proofs, limits: ReplayLimits) -> None:
         self._rules = rules
+        self._proofs = proofs
         self._bench = bench
         self._limits = limits
 
@@ -66,14 +69,21 @@ class Auditor:
             return report
         head = match.head
         entries = await self._entries(match, viewer)
-        report = await self._bench.run(verify, entries, game=head.game, match_id=head.match_id)
+        report = await self._bench.run(
+            verify,
+            entries,
+            game=head.game,
+            match_id=head.match_id,
+            evidence=await self._proofs.of(head),
+            log_key=self._proofs.key,
+        )
         if not has_failed(report):
             report = with_check(report, await self._walk(head, entries))
         _note(head, report)
         return report
 
     async def audit_file(self, export: Export) -> audit_pb2.AuditReport:
-        """Checks 1 to 6 of a file of any origin; check 8 is left open."""
+        """Checks 1 to 7 of a file of any origin; check 8 is left open."""
         return await self._bench.run(verify_export, export)
 
     async def _walk(self, head: frame_pb2.MatchHead, entries: Sequence[frame_pb2.ViewerEntry]) -> audit_pb2.AuditCheck:

@@ -11,6 +11,7 @@ import msgspec
 
 from grimoire.engine import MatchId, Seat, Viewer
 from grimoire.fairness.export import ExportError, ExportWriter
+from grimoire.fairness.transparency import Evidence
 from grimoire.match.frames import viewer_message, viewer_of
 from grimoire.runtime.identity import occupant_id
 from grimoire.runtime.keys import KeyRing
@@ -26,6 +27,7 @@ from replay.refusals import RefusalKind, Refused, answered
 from replay.rules import Rules
 from replay.shelf import Shelf, is_import_id
 from replay.timeline import Timelines
+from replay.transparency.proofs import Proofs
 from replay.uploads import Importer
 
 __all__ = ["ReplayService"]
@@ -56,15 +58,17 @@ class ReplayService(replay_pb2_grpc.ReplayServiceServicer):
         rules: the games.
         shelf: the imported logs.
         keys: of this installation; pseudonyms come from them.
+        proofs: from the transparency log.
         limits: of this instance.
     """
 
-    def __init__(self, rules: Rules, shelf: Shelf, keys: KeyRing, limits: ReplayLimits) -> None:
+    def __init__(self, rules: Rules, shelf: Shelf, keys: KeyRing, proofs: Proofs, limits: ReplayLimits) -> None:
         self._keys = keys
+        self._proofs = proofs
         self._limits = limits
         self._bench = Bench(limits.bench_threads)
         self._matches = Matches(rules, shelf, self._bench, limits)
-        self._auditor = Auditor(rules, self._bench, limits)
+        self._auditor = Auditor(rules, self._bench, proofs, limits)
         self._importer = Importer(rules, self._auditor, self._bench, shelf, limits)
         self._timelines = Timelines(limits.timeline_marks)
         self._streams = Gate(limits.streams, limits.streams_per_account)
@@ -135,7 +139,8 @@ class ReplayService(replay_pb2_grpc.ReplayServiceServicer):
                         yield replay_pb2.ExportResponse(chunk=file[start : start + size])
                     return
                 match = await self._matches.find(head)
-                chunks = _file(match, best_viewer(head, caller.held(head)), self._limits.file_chunk_bytes)
+                evidence = await self._proofs.of(head)
+                chunks = _file(match, best_viewer(head, caller.held(head)), evidence, self._limits.file_chunk_bytes)
                 async with aclosing(chunks):
                     async for chunk in chunks:
                         yield replay_pb2.ExportResponse(chunk=chunk)
@@ -192,7 +197,7 @@ def _range(first: int, last: int, head: int) -> tuple[int, int]:
     return first, min(last, head)
 
 
-async def _file(match: Match, viewer: Viewer, size: int) -> AsyncGenerator[bytes, None]:
+async def _file(match: Match, viewer: Viewer, evidence: Evidence | None, size: int) -> AsyncGenerator[bytes, None]:
     """The lines of a match's file, joined to pieces of about `size` bytes."""
     writer = ExportWriter(match.head.game, match.head.match_id, viewer)
     piece = bytearray(writer.begin())
@@ -203,6 +208,8 @@ async def _file(match: Match, viewer: Viewer, size: int) -> AsyncGenerator[bytes
                 while len(piece) >= size:
                     yield bytes(piece[:size])
                     del piece[:size]
+        if evidence is not None:
+            piece += writer.log(evidence)
         piece += writer.end()
     except ExportError as error:
         raise Refused(

@@ -103,7 +103,9 @@ class Importer:
         except TimeoutError:
             raise Refused(RefusalKind.BUSY, "too_slow", "The upload took too long; send the file again.") from None
         reader.close()
-        return _Upload(b"".join(chunks), Export(reader.game, reader.match_id, tuple(entries), reader.head))
+        return _Upload(
+            b"".join(chunks), Export(reader.game, reader.match_id, tuple(entries), reader.head, reader.evidence)
+        )
 
     async def _walk(self, head: frame_pb2.MatchHead, export: Export) -> audit_pb2.AuditCheck:
         if not head.revealed:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import replay.service
 from gateway.service import Gateway
 from grimoire.bus import Bus
 from grimoire.client import Client
@@ -174,7 +175,8 @@ async def house(
     Args:
         home: for its data.
         gateway: the edge; None: one with the usual limits.
-        beside: services by name that run too, e.g. `{"replay": replay.service.serve}`.
+        beside: services by name that run too, e.g. `{"matchmaking": matchmaking.service.serve}`. Replay always does: it
+            keeps the log in which every match is promised.
         plugin: `module:NAME` of what is installed as the toy; empty: the toy.
     """
     edge = gateway or Gateway()
@@ -184,7 +186,7 @@ async def house(
         stack.push_async_callback(game.stop)
         await game.start()
         config = config.with_address(GAME, Address.parse(game.address))
-        for name, other in (beside or {}).items():
+        for name, other in {"replay": replay.service.serve, **(beside or {})}.items():
             address = await stack.enter_async_context(serving(other, config))
             config = config.with_address(name, Address.parse(address))
         address = await stack.enter_async_context(serving(edge, config))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -75,6 +76,9 @@ async def open_table(home: House, options: dict[str, str] | None = None) -> Tabl
     sessions = [await client.open_match(match_id) for client in clients]
     for session in sessions:
         await session.started(timeout_s=10)
+    # Its start must be in the log before anybody plays.
+    while await sessions[0].explain("set_stance") is not None:
+        await asyncio.sleep(0.02)
     return Table(home, clients, sessions)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,12 +22,21 @@ from grimoire.runtime.game_service import GameService
 from grimoire.runtime.identity import Identity, occupant_id
 from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.rpc import account_metadata, open_channel
-from grimoire.v1 import envelope_pb2, match_pb2, matchmaking_pb2, matchmaking_pb2_grpc
+from grimoire.v1 import (
+    envelope_pb2,
+    match_pb2,
+    matchmaking_pb2,
+    matchmaking_pb2_grpc,
+    quickplay_pb2,
+    rating_pb2,
+)
 from matchmaking.limits import Limits
 from matchmaking.service import serve
+from tests.support.transparency import kept_log, once_logged
 
 T = TypeVar("T")
 GAME = "toy"
+OTHER_GAME = "two_towers"
 
 ADA = Identity("acc-ada", "Ada")
 BO = Identity("acc-bo", "Bö Äijö")
@@ -134,6 +143,89 @@ class Client:
         request = matchmaking_pb2.ListMatchesRequest(**fields)
         return list((await self._stub.ListMatches(request, metadata=self.metadata)).matches)
 
+    async def enter(self, **fields: Any) -> quickplay_pb2.EnterQueueResponse:
+        fields.setdefault("game", GAME)
+        request = quickplay_pb2.EnterQueueRequest(**with_options(fields))
+        return await self._stub.EnterQueue(request, metadata=self.metadata)
+
+    async def entered(self, **fields: Any) -> quickplay_pb2.Ticket:
+        """A ticket that must be accepted."""
+        reply = await self.enter(**fields)
+        assert not reply.HasField("rejection"), reply.rejection
+        return reply.ticket
+
+    async def ticket(self, ticket_id: str = "", language: str = "") -> quickplay_pb2.GetTicketResponse:
+        request = quickplay_pb2.GetTicketRequest(ticket_id=ticket_id, language=language)
+        return await self._stub.GetTicket(request, metadata=self.metadata)
+
+    async def watch_ticket(self, ticket_id: str) -> AsyncIterator[quickplay_pb2.Ticket]:
+        request = quickplay_pb2.WatchTicketRequest(ticket_id=ticket_id)
+        call = self._stub.WatchTicket(request, metadata=self.metadata)
+        try:
+            async for reply in call:
+                yield reply.ticket
+        finally:
+            call.cancel()
+
+    async def ticket_that(
+        self, ticket_id: str, condition: Callable[[quickplay_pb2.Ticket], object]
+    ) -> quickplay_pb2.Ticket:
+        """The ticket as soon as its stream shows that this holds."""
+        async with asyncio.timeout(30):
+            async with aclosing(self.watch_ticket(ticket_id)) as changes:
+                async for ticket in changes:
+                    if condition(ticket):
+                        return ticket
+        raise AssertionError("the stream ended before")
+
+    async def asked(self, ticket_id: str) -> quickplay_pb2.ReadyCheck:
+        """The ready check of a ticket, as soon as there is one."""
+        return (await self.ticket_that(ticket_id, lambda ticket: ticket.HasField("ready_check"))).ready_check
+
+    async def leave(self, ticket_id: str) -> quickplay_pb2.LeaveQueueResponse:
+        return await self._stub.LeaveQueue(quickplay_pb2.LeaveQueueRequest(ticket_id=ticket_id), metadata=self.metadata)
+
+    async def answer(self, check_id: str, *, ready: bool = True) -> quickplay_pb2.AnswerReadyCheckResponse:
+        request = quickplay_pb2.AnswerReadyCheckRequest(check_id=check_id, ready=ready)
+        return await self._stub.AnswerReadyCheck(request, metadata=self.metadata)
+
+    async def queues(self, **fields: Any) -> quickplay_pb2.ListQueuesResponse:
+        return await self._stub.ListQueues(quickplay_pb2.ListQueuesRequest(**fields), metadata=self.metadata)
+
+    async def make_party(self, **fields: Any) -> quickplay_pb2.CreatePartyResponse:
+        fields.setdefault("game", GAME)
+        return await self._stub.CreateParty(quickplay_pb2.CreatePartyRequest(**fields), metadata=self.metadata)
+
+    async def join_party(self, party_id: str) -> quickplay_pb2.JoinPartyResponse:
+        return await self._stub.JoinParty(quickplay_pb2.JoinPartyRequest(party_id=party_id), metadata=self.metadata)
+
+    async def leave_party(self, party_id: str) -> quickplay_pb2.LeavePartyResponse:
+        return await self._stub.LeaveParty(quickplay_pb2.LeavePartyRequest(party_id=party_id), metadata=self.metadata)
+
+    async def watch_party(self, party_id: str) -> AsyncIterator[quickplay_pb2.Party]:
+        call = self._stub.WatchParty(quickplay_pb2.WatchPartyRequest(party_id=party_id), metadata=self.metadata)
+        try:
+            async for reply in call:
+                yield reply.party
+        finally:
+            call.cancel()
+
+    async def ratings(self) -> dict[str, rating_pb2.Rating]:
+        reply = await self._stub.GetRatings(rating_pb2.GetRatingsRequest(), metadata=self.metadata)
+        return {row.game: row.rating for row in reply.ratings}
+
+    async def rating_changes(self, game: str = GAME, limit: int = 0) -> list[rating_pb2.RatingChange]:
+        request = rating_pb2.ListRatingChangesRequest(game=game, limit=limit)
+        return list((await self._stub.ListRatingChanges(request, metadata=self.metadata)).changes)
+
+    async def leaderboard(self, game: str = GAME, limit: int = 0) -> list[rating_pb2.LeaderboardRow]:
+        request = rating_pb2.GetLeaderboardRequest(game=game, limit=limit)
+        return list((await self._stub.GetLeaderboard(request, metadata=self.metadata)).rows)
+
+    async def analyse(self, **fields: Any) -> matchmaking_pb2.CreateAnalysisResponse:
+        request = matchmaking_pb2.CreateAnalysisRequest(**with_options(fields))
+        return await self._stub.CreateAnalysis(request, metadata=self.metadata)
+
     async def bot_seats(self) -> list[matchmaking_pb2.BotSeat]:
         request = matchmaking_pb2.ListBotSeatsRequest()
         return list((await self._stub.ListBotSeats(request, metadata=self.metadata)).seats)
@@ -156,6 +248,7 @@ class House:
         self.keys = keys
         self.broker = broker
         self.game = Running(GameService(GAME), config)
+        self.other_game = Running(GameService(OTHER_GAME), config)
         self.lobbies: list[Running] = []
         self._channels: dict[str, grpc.aio.Channel] = {}
         self._edge: Bus | None = None
@@ -194,6 +287,7 @@ class House:
         who: str = "",
         seat: int | None = None,
         prompt_id: int | None = None,
+        game: str = GAME,
     ) -> envelope_pb2.CommandReply:
         """A command of a seat, or (without a seat) of the host."""
         command = envelope_pb2.Command(
@@ -206,13 +300,17 @@ class House:
         )
         occupant = occupant_id(self.keys, MatchId(match_id), who) if who else ""
         submission = envelope_pb2.Submission(command=command, occupant_id=occupant, host=seat is None)
-        return await self.send_submission(submission)
+        return await self.send_submission(submission, game)
 
-    async def send_submission(self, submission: envelope_pb2.Submission) -> envelope_pb2.CommandReply:
+    async def send_submission(self, submission: envelope_pb2.Submission, game: str = GAME) -> envelope_pb2.CommandReply:
         """Any command, as it is."""
         bus = await self.edge()
-        reply = await bus.request_command(GAME, submission.command.match_id, submission.SerializeToString())
-        return envelope_pb2.CommandReply.FromString(reply)
+        match_id, data = submission.command.match_id, submission.SerializeToString()
+
+        async def ask() -> envelope_pb2.CommandReply:
+            return envelope_pb2.CommandReply.FromString(await bus.request_command(game, match_id, data))
+
+        return await once_logged(ask)
 
     async def answer_commands(self, answer: Callable[[int], envelope_pb2.CommandReply]) -> list[bytes]:
         """Sits down in the game's place: answers the n-th command, from 0; returns the list of what was asked."""
@@ -234,17 +332,21 @@ class House:
 
     async def play_out(self, match_id: str, seats: list[str]) -> None:
         """Handshake, then seat 0 resigns. `seats`: account ids."""
+        await self.shake_hands(match_id, seats)
+        reply = await self.send(match_id, "resign", b"", seats[0], 0)
+        assert reply.HasField("accepted"), reply
+
+    async def shake_hands(self, match_id: str, seats: list[str], game: str = GAME) -> None:
+        """All seats seal and open a number. `seats`: account ids."""
         nonces = [secrets.token_bytes(32) for _ in seats]
         for seat, account_id in enumerate(seats):
-            seal = match_pb2.SealNonce(seal=nonce_seal(GAME, match_id, seat, nonces[seat]))
-            reply = await self.send(match_id, "seal_nonce", seal.SerializeToString(), account_id, seat)
+            seal = match_pb2.SealNonce(seal=nonce_seal(game, match_id, seat, nonces[seat])).SerializeToString()
+            reply = await self.send(match_id, "seal_nonce", seal, account_id, seat, game=game)
             assert reply.HasField("accepted"), reply
         for seat, account_id in enumerate(seats):
             opened = match_pb2.OpenNonce(nonce=nonces[seat]).SerializeToString()
-            reply = await self.send(match_id, "open_nonce", opened, account_id, seat)
+            reply = await self.send(match_id, "open_nonce", opened, account_id, seat, game=game)
             assert reply.HasField("accepted"), reply
-        reply = await self.send(match_id, "resign", b"", seats[0], 0)
-        assert reply.HasField("accepted"), reply
 
     async def close(self) -> None:
         for channel in self._channels.values():
@@ -255,6 +357,7 @@ class House:
         for lobby in self.lobbies:
             await lobby.stop()
         await self.game.stop()
+        await self.other_game.stop()
 
 
 @asynccontextmanager
@@ -262,12 +365,15 @@ async def open_house(home: Path, *, database_url: str | None = None) -> AsyncIte
     """A broker, keys and a configuration; the game and the lobby are started by the test. The toy must be installed."""
     config = Config.for_test(home)
     keys = KeyRing.load_or_create(config.keys_dir)
-    roles = (*platform_roles(), game_role(GAME))
+    roles = (*platform_roles(), game_role(GAME), game_role(OTHER_GAME))
     passwords = {role: keys.nats_password(role) for role in roles}
     nats = await EmbeddedServer.start(passwords, run_dir=config.run_dir, log_dir=config.log_dir)
-    house = House(replace(config, nats_url=nats.url, shared_database_url=database_url), keys, nats)
+    config = replace(config, nats_url=nats.url, shared_database_url=database_url)
+    house = House(config, keys, nats)
     try:
-        yield house
+        async with kept_log(config, keys):
+            yield house
+            await house.close()
     finally:
         await house.close()
         await nats.stop()

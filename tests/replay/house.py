@@ -34,6 +34,7 @@ from replay.refusals import REJECTION_KEY
 from replay.service import serve
 from tests.replay.logs import GAME, Moves
 from tests.support.table import accepted, broker
+from tests.support.transparency import once_logged
 
 
 class Refusal(Exception):  # noqa: N818 - the answer to a call, as a value that pytest can catch
@@ -170,8 +171,12 @@ class House:
     async def go_on(self, match_id: str, entries: int = 10_000) -> None:
         """Plays on, to the end or for so many more entries."""
         for submission in itertools.islice(self._moves[match_id], entries):
-            reply = await self.edge.request_command(self._games[match_id], match_id, submission.SerializeToString())
-            accepted(envelope_pb2.CommandReply.FromString(reply))
+            game, data = self._games[match_id], submission.SerializeToString()
+
+            async def ask(game: str = game, data: bytes = data) -> envelope_pb2.CommandReply:
+                return envelope_pb2.CommandReply.FromString(await self.edge.request_command(game, match_id, data))
+
+            accepted(await once_logged(ask))
 
 
 class _Running:

@@ -18,7 +18,11 @@ from replay.limits import ReplayLimits
 from replay.rules import Rules
 from replay.servicer import ReplayService
 from replay.shelf import Shelf
+from replay.transparency.limits import LogLimits
+from replay.transparency.log import TransparencyLog
+from replay.transparency.proofs import Proofs
 from tests.replay.house import Caller
+from tests.support.transparency import KEY
 
 MATCH = "scripted"
 Script = Callable[[int, int, grpc.aio.ServicerContext], AsyncIterator[list[rules_pb2.ReplayFrame]]]
@@ -124,7 +128,11 @@ async def stage(folder: Path, versions: int, limits: ReplayLimits | None = None)
         rpc = RpcServer(
             Address("127.0.0.1", 0), (replay_pb2.DESCRIPTOR.services_by_name["ReplayService"],), token=token
         )
-        service = ReplayService(Rules(directory, limits), shelf, KeyRing.load_or_create(folder / "keys"), limits)
+        log = TransparencyLog(f"sqlite:///{folder / 'replay.db'}", KEY)
+        await log.open()
+        cleanup.push_async_callback(log.close)
+        keys = KeyRing.load_or_create(folder / "keys")
+        service = ReplayService(Rules(directory, limits), shelf, keys, Proofs(log, LogLimits(wait_s=0)), limits)
         cleanup.callback(service.close)
         replay_pb2_grpc.add_ReplayServiceServicer_to_server(service, rpc.raw)
         edge = await cleanup.enter_async_context(open_channel(str(await rpc.start()), token=token))

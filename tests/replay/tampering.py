@@ -31,7 +31,8 @@ def changed_lines(file: bytes) -> Iterator[tuple[str, int, bytes]]:
 
 def kinds(name: str) -> str:
     """The field kind of a change: its name without line and list positions."""
-    return ".".join(piece for piece in name.split(": ")[1].split(".") if not piece.isdigit())
+    where, _, way = name.split(": ")[1].partition(" ")
+    return ".".join(piece for piece in where.split(".") if not piece.isdigit()) + f" {way}"
 
 
 def _leaves(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str | int]]:

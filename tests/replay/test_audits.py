@@ -35,9 +35,9 @@ async def test_a_finished_match_holds_in_every_check(home: House) -> None:
     assert report.passed
     assert (report.match_id, report.game) == (match_id, "toy")
     assert [check.number for check in report.checks] == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert statuses(report) == [PASSED] * 6 + [NOT_CHECKED, PASSED]
+    assert statuses(report) == [PASSED] * 8
     assert all(check.detail for check in report.checks)
-    assert "no proof" in report.checks[6].detail
+    assert "signed by grimoire/" in report.checks[6].detail
     assert report.limits
     head = (await home.caller("").get(match_id)).head
     assert (report.head, report.entries) == (head.hash, head.version)
@@ -106,7 +106,7 @@ async def test_an_imported_log_is_audited_again_with_its_lines(home: House) -> N
     report = await home.caller("carl").audit(kept)
 
     assert report.passed
-    assert statuses(report) == [PASSED] * 6 + [NOT_CHECKED, PASSED]
+    assert statuses(report) == [PASSED] * 8
     assert report.match_id == played
 
 
@@ -118,7 +118,7 @@ async def test_without_its_game_a_log_is_audited_up_to_the_rules(toy: None, tmp_
         await running.stop("toy")
         report = await caller.audit(kept)
 
-    assert statuses(report) == [PASSED] * 6 + [NOT_CHECKED, NOT_CHECKED]
+    assert statuses(report) == [PASSED] * 7 + [NOT_CHECKED]
     assert "cannot be reached" in report.checks[7].detail
     assert exit_status(report) == 3
 

@@ -1,9 +1,13 @@
-"""A transparency log in memory, signed by a key of the tests' own."""
+"""A transparency log in memory, signed by a key of the tests' own; and the real one, for services that need no more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 
+from grimoire.bus import REPLAY, Bus
 from grimoire.fairness import Secret
 from grimoire.fairness.transparency import (
     CompactRange,
@@ -18,7 +22,12 @@ from grimoire.fairness.transparency import (
     sign_checkpoint,
 )
 from grimoire.fairness.transparency.merkle import consistency_nodes, consistency_path, inclusion_nodes, inclusion_path
-from grimoire.v1 import frame_pb2
+from grimoire.runtime.config import Config
+from grimoire.runtime.keys import KeyRing
+from grimoire.v1 import envelope_pb2, frame_pb2
+from replay.transparency.limits import LogLimits
+from replay.transparency.log import TransparencyLog, signing_key
+from replay.transparency.writer import LogWriter
 
 KEY = SigningKey("grimoire.test/log", Secret(bytes(range(32))))
 OTHER_KEY = SigningKey("grimoire.test/log", Secret(bytes(range(1, 33))))
@@ -86,3 +95,28 @@ def _is_of(leaf: bytes, match_id: str) -> bool:
         return parse_leaf(leaf).match_id == match_id
     except LeafError:
         return False
+
+
+@asynccontextmanager
+async def kept_log(config: Config, keys: KeyRing, limits: LogLimits | None = None) -> AsyncIterator[TransparencyLog]:
+    """The real log and its writer, without the rest of replay: what a game service must have to begin a match."""
+    log = TransparencyLog(config.database_url("replay"), signing_key(keys.log_key))
+    await log.open()
+    bus = await Bus.connect(config.bus_settings(keys, REPLAY))
+    writer = LogWriter(log, bus, secrets.token_hex(4), limits or LogLimits(batch_s=0.02))
+    await writer.start()
+    try:
+        yield log
+    finally:
+        await writer.stop()
+        await bus.close()
+        await log.close()
+
+
+async def once_logged(ask: Callable[[], Awaitable[envelope_pb2.CommandReply]]) -> envelope_pb2.CommandReply:
+    """The answer to a command that is sent again for as long as its match waits for the log."""
+    while True:
+        reply = await ask()
+        if reply.rejection.code != "not_logged_yet":
+            return reply
+        await asyncio.sleep(reply.rejection.retry_after_ms / 4000)

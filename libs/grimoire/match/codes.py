@@ -16,6 +16,7 @@ RULES: dict[str, str] = {
     "match_over": "This match is over.",
     "match_not_started": "This match has not started: its handshake is still running.",
     "handshake_over": "The handshake of this match is over; its numbers are fixed.",
+    "not_logged_yet": "What was promised of this match is not in the public log yet. Try again in a moment.",
     "seals_missing": "Not every seat has sealed its number yet; open yours when all have.",
     "nonce_already_set": "Your number is already fixed and cannot be changed any more.",
     "bad_nonce": "This number does not fit the seal you sent before.",

@@ -7,6 +7,8 @@ and the publication follow the commit. Views come from the last committed state.
 from __future__ import annotations
 
 import asyncio
+import secrets
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final
@@ -15,6 +17,7 @@ import msgspec
 import structlog
 from google.protobuf.message import DecodeError
 
+from grimoire import tracing
 from grimoire.bus import (
     Bus,
     BusError,
@@ -37,14 +40,16 @@ from grimoire.match import (
     first_expired,
     reject,
 )
-from grimoire.match.clock import overlap
+from grimoire.match.clock import merged, overlap
 from grimoire.runtime.cache import MatchCache
 from grimoire.runtime.clockwork import Clockwork
+from grimoire.runtime.command_trace import CommandTrace, trace_committed, trace_judged, traced
 from grimoire.runtime.committer import Committer, Refused
 from grimoire.runtime.faults import trail
 from grimoire.runtime.live import Absent, LiveMatch, Pending, Refusal, Reply, Watch
 from grimoire.runtime.loader import Loader, stored_parts
 from grimoire.runtime.metrics import METRICS
+from grimoire.runtime.notary import Notary, dues_of
 from grimoire.runtime.outbox import Outbox
 from grimoire.runtime.partitions import Held, Partitions
 from grimoire.v1 import cluster_pb2, envelope_pb2, frame_pb2, match_pb2
@@ -132,6 +137,8 @@ class Owner:
         instance: our name in this run.
         now_ms: the time, UTC ms.
         limits: bounds.
+        notary: gets the leaves of its matches into the transparency log; None: there is no such log here, and nobody
+            waits for it.
     """
 
     def __init__(
@@ -143,8 +150,10 @@ class Owner:
         instance: str,
         now_ms: Callable[[], int],
         limits: OwnerLimits | None = None,
+        notary: Notary | None = None,
     ) -> None:
         self.referee = referee
+        self._notary = notary
         self.store = store
         self.game = referee.game.id
         self._newest = referee.game.rules_version
@@ -192,6 +201,9 @@ class Owner:
         self._address = address
         self._outbox.start()
         self._committer.start()
+        if self._notary is not None:
+            self._notary.denied = self._void
+            self._notary.start()
         await self._bus.serve(free_subject(self.game), lambda _: self.partitions.hurry())
         self._bus.on_reconnect(self._on_reconnect)
         await self.partitions.start(address)
@@ -202,7 +214,8 @@ class Owner:
         Raises:
             Exception: what it ended with.
         """
-        tasks = {*self.partitions.tasks, *self._committer.tasks, *self._outbox.tasks}
+        notary = () if self._notary is None else self._notary.tasks
+        tasks = {*self.partitions.tasks, *self._committer.tasks, *self._outbox.tasks, *notary}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
@@ -219,6 +232,8 @@ class Owner:
         except TimeoutError:
             _log.warning("owner_not_finished", tasks=len(self._tasks))
         await self._committer.stop()
+        if self._notary is not None:
+            await self._notary.stop()
         await self._outbox.stop()
         self._cache.close()
 
@@ -262,6 +277,8 @@ class Owner:
                 due[deadline.partition].append((deadline.match_id, deadline.due_ms + owed_ms))
             for partition, deadlines in due.items():
                 self._clockwork.set_many(partition, deadlines)
+        if self._notary is not None:
+            await self._notary.take(partitions)
 
     async def drain(self, partitions: Collection[int]) -> None:
         """Stops listening, and waits until no command of these partitions is on its way to disk."""
@@ -284,6 +301,8 @@ class Owner:
         for live in self._cache.of(partitions):
             self._forget(live)
         self._loader.forget(partitions)
+        if self._notary is not None:
+            self._notary.forget(partitions)
         self._settle_deferred()
 
     async def offer(self, partitions: Collection[int]) -> None:
@@ -353,7 +372,12 @@ class Owner:
                 message, self._refused(reject("malformed", detail="its match id is another", field="match_id"))
             )
             return
-        self._submit(partition, submission, received_ms, lambda reply: self._answer(message, reply))
+
+        def reply(answer: envelope_pb2.CommandReply | None) -> None:
+            self._answer(message, answer)
+
+        way = CommandTrace(message, submission, self.game, partition, reply) if tracing.on() else reply
+        self._submit(partition, submission, received_ms, way)
 
     def _submit(self, partition: int, submission: envelope_pb2.Submission, received_ms: int, reply: Reply) -> None:
         command, who = submission.command, submission.occupant_id
@@ -417,9 +441,14 @@ class Owner:
             elif parsed.command_id in live.command_ids:
                 self._answer_duplicate(live.match_id, actor, parsed, replies)
                 return
+        if refusal is None and self._notary is not None:
+            refusal = self._notary.refusal(live, actor, parsed)
         if refusal is None:
             self._expire_due(live, received_ms)
+            began_ns = time.time_ns() if tracing.on() else 0
             result = self._decide(live, live.ahead, actor, parsed, received_ms)
+            if began_ns:
+                trace_judged(replies, began_ns, result)
             if isinstance(result, Entry):
                 self._accept(live, actor, parsed, received_ms, result, replies, tries)
                 return
@@ -471,6 +500,10 @@ class Owner:
     def _owed(self, live: LiveMatch, state: MatchState[Any], now_ms: int) -> tuple[tuple[int, int], ...]:
         """Down time to give back; nearly always none, and then nothing is computed."""
         held = self.partitions.held.get(live.partition)
+        waited = None if self._notary is None else self._notary.waited(live.match_id, now_ms)
+        if waited is not None:
+            down = [waited] if held is None else merged([*held.down, waited])
+            return due_extensions(state, down, now_ms)
         if held is None or not held.down or state.over:
             return ()
         since = min((p.opened_ms for p in state.prompts), default=state.created_ms)
@@ -486,7 +519,8 @@ class Owner:
         replies: list[Reply],
         tries: int = 1,
     ) -> None:
-        pending = Pending(live, actor, parsed, received_ms, entry, replies, tries)
+        dues = 0 if self._notary is None else dues_of(live.ahead, entry.state)
+        pending = Pending(live, actor, parsed, received_ms, entry, replies, tries, dues)
         live.ahead = entry.state
         live.pending[entry.command_id] = pending
         self._committer.put(pending)
@@ -584,11 +618,16 @@ class Owner:
         self._meters.group.observe(len(group))
         now = self._now_ms()
         held = self.partitions.held
+        tells = tracing.on()
+        if tells:
+            trace_committed(group, self._committer.began_ns)
         for pending in group:
             live, entry = pending.live, pending.entry
             live.committed = entry.state
             live.pending.pop(entry.command_id, None)
             live.command_ids.add(entry.command_id)
+            if pending.dues and self._notary is not None:
+                self._notary.committed(entry, pending.dues)
             self._meters.accepted.inc()
             self._meters.seconds.observe(max(0, now - pending.received_ms) / 1000)
             if pending.replies:
@@ -596,11 +635,14 @@ class Owner:
                 _reply_all(pending.replies, envelope_pb2.CommandReply(accepted=accepted))
             for refusal in pending.after:
                 _reply_all(refusal.replies, self._refused(refusal.rejection))
-            self._outbox.publish(live.match_id, _published(entry))
+            way = next(traced(pending.replies), None) if tells else None
+            self._outbox.publish(live.match_id, _published(entry), way)
             if live.partition in held:
                 self._clockwork.set(live.partition, live.match_id, entry.state.next_deadline_ms)
             for watch in live.watches:
                 watch.put(entry)
+                if way is not None:
+                    watch.traceparent = way.traceparent
         self._progress.set()
 
     def _on_refused(self, refused: list[Pending], why: Refused) -> None:
@@ -726,6 +768,8 @@ class Owner:
             return parsed, state.version
         actor = _sender(command)
         result: Entry | envelope_pb2.Rejection | None = self._stranger(state, actor, parsed)
+        if result is None and self._notary is not None:
+            result = self._notary.refusal(live, actor, parsed)
         if result is None:
             result = self._decide(live, state, actor, parsed, self._now_ms())
         return (None if isinstance(result, Entry) else result), state.version
@@ -748,6 +792,17 @@ class Owner:
         if isinstance(match, Absent):
             raise Unavailable("the match cannot be had just now")
         return match
+
+    def _void(self, match_id: str) -> None:
+        """The transparency log refuses this match for good: nobody can be asked to play it."""
+        message = match_pb2.Void(reason="not_logged")
+        parsed = Parsed(secrets.token_bytes(16), "void", message, message.SerializeToString(), None, "")
+
+        def work(found: LiveMatch | Absent) -> None:
+            if isinstance(found, LiveMatch):
+                self._admit(found, HOST, parsed, self._now_ms(), [])
+
+        self._loader.ask(partition_of(match_id), match_id, work)
 
     # ---- small things --------------------------------------------------------------------------------------------
 

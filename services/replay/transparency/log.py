@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import enum
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 import sqlalchemy as sa
 
+from grimoire.fairness.hashing import sha256
+from grimoire.fairness.secret import Secret
 from grimoire.fairness.transparency import (
     CommitLeaf,
     CompactRange,
@@ -44,6 +46,7 @@ __all__ = [
     "Refusal",
     "Submitted",
     "TransparencyLog",
+    "signing_key",
 ]
 
 T = TypeVar("T")
@@ -54,6 +57,16 @@ _PLACES: Final = {kind: place for place, kind in enumerate(LeafKind, 1)}
 _READERS: Final = 2
 # How many rows are asked for by name in one statement.
 _AT_ONCE: Final = 400
+
+
+def signing_key(seed: Secret) -> SigningKey:
+    """The log's key, named after itself: `grimoire/` and 16 hex digits of the public key's SHA-256.
+
+    Args:
+        seed: the Ed25519 private key, 32 bytes.
+    """
+    public = SigningKey("-", seed).verifier.public
+    return SigningKey(f"grimoire/{sha256(public).hex()[:16]}", seed)
 
 
 class LogUnavailableError(RuntimeError):
@@ -278,12 +291,21 @@ class TransparencyLog:
         hashes = await self._read(lambda connection: _hashes(connection, needed))
         return consistency_path(old, new, hashes)
 
-    async def evidence(self, match_id: str) -> Evidence:
-        """All leaves of a match, proved by the first checkpoint that has them; the same leaves give the same bytes."""
-        return await self._read(lambda connection: self._evidence(connection, match_id))
+    async def evidence(self, match_id: str, kinds: Collection[LeafKind] = tuple(LeafKind)) -> Evidence:
+        """The leaves of a match, proved by the first checkpoint that has them; the same leaves give the same bytes.
 
-    def _evidence(self, connection: sa.Connection, match_id: str) -> Evidence:
-        own = sa.select(leaves.c.number, leaves.c.leaf).where(leaves.c.match_id == match_id).order_by(leaves.c.number)
+        Args:
+            match_id: of the match.
+            kinds: only these.
+        """
+        return await self._read(lambda connection: self._evidence(connection, match_id, kinds))
+
+    def _evidence(self, connection: sa.Connection, match_id: str, kinds: Collection[LeafKind]) -> Evidence:
+        own = (
+            sa.select(leaves.c.number, leaves.c.leaf)
+            .where(leaves.c.match_id == match_id, leaves.c.kind.in_([_PLACES[kind] for kind in kinds]))
+            .order_by(leaves.c.number)
+        )
         rows = connection.execute(own).all()
         head = _head(connection, rows[-1].number + 1) if rows else _head(connection, 0)
         if head is None:

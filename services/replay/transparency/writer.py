@@ -193,7 +193,9 @@ class LogWriter:
         self._tell_refusals(submitted, batch)
         results = iter(batch.results)
         for request in requests:
-            reply = cluster_pb2.LogAppended(size=batch.size, results=[_result(next(results)) for _ in request.leaves])
+            reply = cluster_pb2.LogAppended(
+                size=batch.size, results=[_result(next(results)) for _ in request.leaves], taken=True
+            )
             await _answer(self._bus, request.message, reply)
 
     def _tell_refusals(self, submitted: list[Submitted], batch: Batch) -> None:
