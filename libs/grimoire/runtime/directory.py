@@ -26,7 +26,7 @@ _log = structlog.stdlib.get_logger(__name__)
 _ASK_S: Final = 2.0
 _HEAD_S: Final = 5.0
 _REMEMBERED_MATCHES: Final = 100_000
-_NO_GAMES: Final = frozenset({"gateway", "matchmaking", "replay", "bots"})
+_NO_GAMES: Final = frozenset({"web", "gateway", "matchmaking", "replay", "bots"})
 
 
 class NoOwnerFoundError(ConnectionError):
