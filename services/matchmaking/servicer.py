@@ -29,6 +29,7 @@ from matchmaking.calls import (
 from matchmaking.challenge import Challenge, Sitter
 from matchmaking.desk import Desk
 from matchmaking.lobby import Wish
+from matchmaking.lobby_calls import LobbyCalls
 from matchmaking.log import Record
 from matchmaking.people import People
 from matchmaking.quick_calls import QuickPlayCalls
@@ -42,7 +43,7 @@ _CHALLENGES: Final = (200, 500)
 _MATCHES: Final = (50, 200)
 
 
-class MatchmakingService(QuickPlayCalls, RatingCalls):
+class MatchmakingService(LobbyCalls, QuickPlayCalls, RatingCalls):
     """Answers the gateway for players, and other services for themselves.
 
     Args:

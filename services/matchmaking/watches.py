@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 
 from matchmaking.ledger import Ledger
 from matchmaking.log import Record
 
 __all__ = ["Watches"]
+
+
+class _Follower:
+    """One who follows all challenges, and what it has not been told yet."""
+
+    def __init__(self) -> None:
+        self.changed: dict[str, Record] = {}
+        self.news = asyncio.Event()
 
 
 class Watches:
@@ -22,6 +30,7 @@ class Watches:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._followers: set[_Follower] = set()
         self.closed = False
         """Nobody is told anything any more."""
         ledger.on_change(self._heed)
@@ -32,6 +41,30 @@ class Watches:
         for waiting in self._waiting.values():
             for news in waiting:
                 news.set()
+        for follower in self._followers:
+            follower.news.set()
+
+    @contextlib.contextmanager
+    def follow_all(self) -> Iterator[Callable[[], AsyncGenerator[list[Record], None]]]:
+        """Everything that changes from now on: each batch holds the newest record of each challenge that did.
+
+        A slow reader gets larger batches, never older records.
+        """
+        follower = _Follower()
+        self._followers.add(follower)
+
+        async def batches() -> AsyncGenerator[list[Record], None]:
+            while not self.closed:
+                await follower.news.wait()
+                follower.news.clear()
+                changed, follower.changed = list(follower.changed.values()), {}
+                if changed:
+                    yield changed
+
+        try:
+            yield batches
+        finally:
+            self._followers.discard(follower)
 
     async def follow(self, challenge_id: str) -> AsyncGenerator[Record, None]:
         """The challenge as it is, and again whenever it has changed, until nobody waits for it any more.
@@ -68,6 +101,9 @@ class Watches:
     def _heed(self, record: Record, _own: bool) -> None:
         for news in self._waiting.get(record.challenge.challenge_id, ()):
             news.set()
+        for follower in self._followers:
+            follower.changed[record.challenge.challenge_id] = record
+            follower.news.set()
 
     @contextlib.contextmanager
     def _news_of(self, challenge_id: str) -> Iterator[asyncio.Event]:
