@@ -19,18 +19,29 @@ from grimoire.match import MatchState, Referee
 from grimoire.runtime.config import Config
 from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.keys import KeyRing
+from grimoire.runtime.notary import Notary
 from grimoire.runtime.owner import Owner, OwnerLimits
 from grimoire.v1 import envelope_pb2, match_pb2
 
 
 class Clock:
-    """The system's time, moved by hand."""
+    """The system's time, moved by hand; or time that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.ahead_ms = 0
+        self.ticks_after = 0
+        self._stopped_ms: int | None = None
 
     def __call__(self) -> int:
-        return now_ms() + self.ahead_ms
+        if self.ticks_after:
+            # One millisecond passes between two readings, wherever they are.
+            self.ticks_after -= 1
+            self.ahead_ms += not self.ticks_after
+        return (now_ms() if self._stopped_ms is None else self._stopped_ms) + self.ahead_ms
+
+    def stop(self) -> None:
+        """From now on only `ahead_ms` moves it."""
+        self._stopped_ms = now_ms()
 
 
 class Table:
@@ -50,6 +61,12 @@ class Table:
         data = await self.edge.request_command(self.game, match_id, submission.SerializeToString())
         return envelope_pb2.CommandReply.FromString(data)
 
+    async def ask_patiently(self, submission: envelope_pb2.Submission) -> envelope_pb2.CommandReply:
+        """As `ask`, again and again while the match waits for the transparency log."""
+        while (reply := await self.ask(submission)).rejection.code == "not_logged_yet":
+            await asyncio.sleep(0.02)
+        return reply
+
     async def create(
         self, match_id: str, options: dict[str, str] | None = None, **spec: Any
     ) -> envelope_pb2.CommandReply:
@@ -68,9 +85,10 @@ class Table:
         nonces = [secrets.token_bytes(32) for _ in (0, 1)]
         for seat, nonce in enumerate(nonces):
             seal = match_pb2.SealNonce(seal=nonce_seal(self.game, match_id, seat, nonce))
-            accepted(await self.ask(submission(match_id, "seal_nonce", seal, seat=seat)))
+            accepted(await self.ask_patiently(submission(match_id, "seal_nonce", seal, seat=seat)))
         for seat, nonce in enumerate(nonces):
-            accepted(await self.ask(submission(match_id, "open_nonce", match_pb2.OpenNonce(nonce=nonce), seat=seat)))
+            opening = match_pb2.OpenNonce(nonce=nonce)
+            accepted(await self.ask_patiently(submission(match_id, "open_nonce", opening, seat=seat)))
 
     async def begin(self, match_id: str, options: dict[str, str] | None = None) -> MatchState[Any]:
         """A match whose first prompt is open."""
@@ -107,7 +125,7 @@ class Table:
         """Random legal commands until the match is over, or so many."""
         state = await self.state(match_id)
         while not state.over and commands:
-            accepted(await self.ask(self.random_command(state, rng)))
+            accepted(await self.ask_patiently(self.random_command(state, rng)))
             state = await self.state(match_id)
             commands -= 1
         return state
@@ -181,9 +199,14 @@ async def table(
     limits: OwnerLimits | None = None,
     clock: Clock | None = None,
     instance: str = "",
+    logged: bool = False,
     wrap: Callable[[EventStore], EventStore] = lambda store: store,
 ) -> AsyncIterator[Table]:
-    """One owner over a store, with a gateway's connection."""
+    """One owner over a store, with a gateway's connection.
+
+    Args:
+        logged: its matches go into the transparency log, as a service's do; somebody must keep one then.
+    """
     clock = clock or Clock()
     host = keys.host_key
     referee = Referee(
@@ -195,7 +218,9 @@ async def table(
     store = wrap(await open_store(url or config.database_url(game.id)))
     bus = await Bus.connect(config.bus_settings(keys, game_role(game.id)))
     edge = await Bus.connect(config.bus_settings(keys, "gateway"))
-    owner = Owner(referee, store, bus, instance=instance or secrets.token_hex(4), now_ms=clock, limits=limits)
+    notary = Notary(game.id, store, bus, clock) if logged else None
+    instance = instance or secrets.token_hex(4)
+    owner = Owner(referee, store, bus, instance=instance, now_ms=clock, limits=limits, notary=notary)
     try:
         await owner.start("127.0.0.1:1")
         yield Table(owner, store, edge, keys, clock)
