@@ -15,7 +15,7 @@ from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.runtime.config import Config
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.rpc import account_metadata
-from grimoire.v1 import envelope_pb2, matchmaking_pb2, replay_pb2
+from grimoire.v1 import envelope_pb2, matchmaking_pb2, replay_pb2, transparency_pb2
 
 __all__ = ["FORWARDED_METHODS", "REJECTION_KEY", "Proxy"]
 
@@ -57,8 +57,15 @@ FORWARDED_METHODS: Final[Mapping[str, tuple[ServiceDescriptor, tuple[str, ...]]]
         replay_pb2.DESCRIPTOR.services_by_name["ReplayService"],
         ("GetMatch", "StreamFrames", "GetMarks", "Export", "Import", "Audit"),
     ),
+    "transparency": (
+        transparency_pb2.DESCRIPTOR.services_by_name["TransparencyService"],
+        ("GetCheckpoint", "GetInclusion", "GetConsistency", "GetLeaves", "GetEvidence", "Summary"),
+    ),
 }
 """By service of the platform. Written out, so that a new internal method is never open to everybody by accident."""
+
+_HOMES: Final = {"transparency": "replay"}
+"""Services that another one serves beside its own."""
 
 _CALL_S: Final = 30.0
 _LONG_S: Final = 300.0
@@ -81,7 +88,7 @@ class Proxy:
     """
 
     def __init__(self, config: Config, dial: Callable[[str], grpc.aio.Channel]) -> None:
-        self._channels = {owner: dial(str(config.address(owner))) for owner in FORWARDED_METHODS}
+        self._channels = {owner: dial(str(config.address(_HOMES.get(owner, owner)))) for owner in FORWARDED_METHODS}
 
     def methods(self) -> tuple[Forwarded, ...]:
         """Everything that is forwarded."""
@@ -101,7 +108,7 @@ class Proxy:
 
         async def unary(identity: Identity, path: str, request: bytes) -> bytes:
             call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(path)
-            timeout = _LONG_S if name == "Audit" else _CALL_S
+            timeout = _LONG_S if name in ("Audit", "Summary") else _CALL_S
             try:
                 return await call(request, metadata=account_metadata(identity), timeout=timeout)
             except grpc.aio.AioRpcError as error:
