@@ -91,7 +91,7 @@ class Loader:
             work(Absent.MOVED)
             return
         live = self._cache.get(match_id)
-        if live is not None and live.epoch == held.epoch:
+        if live is not None and live.partition == partition and live.epoch == held.epoch:
             work(live)
             return
         if self.is_broken(match_id):
