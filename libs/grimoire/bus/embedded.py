@@ -25,7 +25,7 @@ from grimoire.bus.tether import tethered
 from grimoire.bus.version import check_server_version
 from grimoire.fairness.secret import Secret
 
-__all__ = ["MAX_PAYLOAD", "EmbeddedServer", "server_config"]
+__all__ = ["MAX_PAYLOAD", "EmbeddedServer", "find_binary", "server_config"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
@@ -124,7 +124,7 @@ class EmbeddedServer:
             ServerStartError: if it cannot be started.
             OldServerError: if it is too old.
         """
-        server = cls(passwords, run_dir, log_dir / "nats.log", binary or _find_binary())
+        server = cls(passwords, run_dir, log_dir / "nats.log", binary or find_binary())
         server._port = port or -1
         try:
             await server._launch()
@@ -287,7 +287,12 @@ def _read_port(folder: Path) -> int | None:
     return None
 
 
-def _find_binary() -> str:
+def find_binary() -> str:
+    """The `nats-server` program: the one that came with the installation, else from the PATH.
+
+    Raises:
+        ServerStartError: if there is none.
+    """
     name = "nats-server.exe" if sys.platform == "win32" else "nats-server"
     for folder in (Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))):
         if (folder / name).is_file():

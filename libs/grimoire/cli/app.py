@@ -218,6 +218,14 @@ def demo(
 
 
 @app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Look at this set-up, running or not, and say what to mend; ends 0 if nothing must be."""
+    from grimoire.cli.doctor import doctor as work
+
+    _run(work(as_json=as_json))
+
+
+@app.command()
 def scenario(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or folders of them.")],
     as_json: AsJson = False,

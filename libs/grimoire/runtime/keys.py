@@ -17,7 +17,7 @@ from typing import Final
 from grimoire.fairness.hashing import lines
 from grimoire.fairness.secret import Secret
 
-__all__ = ["HostKey", "KeyFileError", "KeyRing"]
+__all__ = ["HostKey", "KeyFileError", "KeyRing", "host_key_ids"]
 
 _KEY_BYTES: Final = 32
 _HOST_FILE: Final = re.compile(r"host-(\d{4})\.key")
@@ -140,6 +140,17 @@ class KeyRing:
         files = _host_files(self._folder)
         _load_or_create(self._folder / f"host-{max(files, default=0) + 1:04d}.key")
         return KeyRing.load_or_create(self._folder)
+
+
+def host_key_ids(folder: Path) -> tuple[str, ...]:
+    """Ids of the host keys that lie in a folder, oldest first; nothing is made. Empty if there are none.
+
+    Raises:
+        KeyFileError: if one of them cannot be used.
+    """
+    if not folder.is_dir() or not _host_files(folder):
+        return ()
+    return tuple(_read_host_keys(folder)[0])
 
 
 def _prepare_folder(folder: Path) -> None:

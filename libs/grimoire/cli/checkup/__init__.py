@@ -1,0 +1,1 @@
+"""What `grimoire doctor` looks at, one module for each place it looks."""
