@@ -123,7 +123,8 @@ class Analyses:
             position=arranged.position,
             by_invitation=True,
         )
-        return await self._lobby.open(caller, opening)
+        answer = await self._lobby.open(caller, opening)
+        return answer if isinstance(answer, Illegal) else await self._lobby.created(answer)
 
     async def _arranged(self, caller: Identity, wish: AnalysisWish) -> Arranged | Illegal:
         """The position, judged by the game together with the options."""

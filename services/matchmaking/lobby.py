@@ -129,7 +129,7 @@ class Lobby:
         )
 
     async def open(self, caller: Identity, opening: Open) -> _Answer:
-        """Opens a challenge that has been judged; a full one becomes a match."""
+        """Opens a challenge that has been judged; see `created` for what becomes of a full one."""
         with self._bounds.room(caller, opening) as refusal:
             if refusal is not None:
                 return refusal

@@ -54,6 +54,11 @@ class Table:
         event = TwoTowersPositions().parse(position, chosen)
         return cls(Setup("tt", 2, chosen, event.SerializeToString()), VECTOR_JOINT, draws or {})
 
+    @classmethod
+    def from_position(cls, position: pb.PositionArranged, options: Mapping[str, object]) -> Table:
+        """A match from the game's own event."""
+        return cls(Setup("tt", 2, texts(options), position.SerializeToString()), VECTOR_JOINT, {})
+
     def _draws(self) -> ForcedDraws:
         return ForcedDraws(self._forced, RecordedDraws("two_towers", self._joint))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from google.protobuf.message import Message
 
 from grimoire.engine import MarkNote
-from grimoire.v1 import manifest_pb2
+from grimoire.v1 import manifest_pb2, match_pb2
 from tests.support.toy import schema as pb
 from tests.support.toy.rules import DEFAULTS, Toy
 from tests.support.toy.state import RUNES
@@ -34,6 +34,17 @@ class ToyTexts:
             ],
             languages=self.languages,
             bot_levels=[manifest_pb2.BotLevel(level=level, name=level) for level in ("random", "careful")],
+            presets=[
+                manifest_pb2.Preset(
+                    preset="short",
+                    name="Short",
+                    options=[
+                        match_pb2.OptionValue(name="choose_s", value="10"),
+                        match_pb2.OptionValue(name="react_s", value="5"),
+                    ],
+                ),
+                manifest_pb2.Preset(preset="normal", name="Normal"),
+            ],
         )
 
     def say_event(self, event: Message, language: str, names: Mapping[int, str]) -> str:
