@@ -113,6 +113,7 @@ FAULTS = {
     "status": (start("{status: open}"), 4, "one of handshake"),
     "digests": (start("{digests: {seed: 00}}"), 4, "no key 'seed'"),
     "prompts": (start("{prompts: [{seta: 0}]}"), 4, "no key 'seta'"),
+    "prompts as": (start("{prompts: {longth: 2}}"), 4, "no key 'longth'"),
     "unseen": (start("{unseen: {public: ash}}"), 4, "list of words"),
     "says": (start("{says: {public: hello}}"), 4, "by viewer and language"),
     "says language": (start("{says: {public: {fi: []}}}"), 4, "no key 'fi'"),
@@ -227,6 +228,11 @@ def test_sentences_are_found_in_their_order_and_as_the_viewer_reads_them():
     assert not run(start(f"{{says: {{public: {{en: [{quoted[-1]}, {quoted[0]}]}}}}}}")).passed
     assert said("seat:0") != said("seat:1")
     assert not {*said("seat:0")} <= {*sentences}, "a seat is told more than the public"
+
+
+def test_draws_and_prompts_may_be_counted():
+    assert run(start("{prompts: {length: 4, lacks: [{kind: main}]}, draws: {length: 1}}")).passed
+    assert [f.path for f in run(start("{prompts: {length: 3}, draws: {length: 7}}")).failures] == ["draws", "prompts"]
 
 
 def test_a_manifest_is_compared():

@@ -9,6 +9,7 @@ from google.protobuf.message import Message
 
 from grimoire.engine import Schema, Viewer
 from grimoire.match.scenario.document import Items, Keys, ScenarioError
+from grimoire.match.scenario.matching import OPERATORS
 from grimoire.match.scenario.reader import Reader, viewer_at
 from grimoire.match.scenario.spec import AuditExpect, Events, Expect, FeedExpect, LegalExpect, LogExpect, Tamper
 from grimoire.v1 import manifest_pb2
@@ -171,9 +172,14 @@ class Expectations:
         check_paths(inner, self.view, "the view")
         return value
 
-    def _listed(self, block: Reader, key: str, allowed: tuple[str, ...]) -> list[Any] | None:
+    def _listed(self, block: Reader, key: str, allowed: tuple[str, ...]) -> Any:
+        """A list of mappings with these keys, or what may stand in place of any list."""
         if key not in block.keys:
             return None
+        if isinstance(block.keys[key], Keys):
+            keys = block.mapping(key)
+            Reader(keys, f"`{key}`, unless it is a list,", tuple(OPERATORS))
+            return keys
         items = block.items(key)
         for item, line in zip(items, items.lines, strict=True):
             if not isinstance(item, Keys):
