@@ -57,7 +57,10 @@ class CatalogueDialog(Box[None]):
 
     def action_into_list(self) -> None:
         """From the filter into the list."""
-        self.query_one("#things").focus()
+        things = self.query_one("#things", OptionList)
+        things.focus()
+        if things.option_count and things.highlighted is None:
+            things.highlighted = 0
 
     def action_next_catalogue(self) -> None:
         """The next catalogue."""
@@ -71,7 +74,8 @@ class CatalogueDialog(Box[None]):
         catalogue = self._catalogues[self._at]
         found = entries(catalogue, self._wording, text)
         things.add_options([Option(entry) for entry in found])
-        self.query_one(".box").border_title = Content(catalogue.label or catalogue.name)
+        label = catalogue.label or catalogue.name
+        self.query_one(".box").border_title = Content(label[:1].upper() + label[1:])
         key = "catalogue.count" if len(self._catalogues) == 1 else "catalogue.count.more"
         count = self.words(key, found=len(found), all=len(catalogue.items))
         self.query_one("#count", Static).update(Content(count))
@@ -82,7 +86,7 @@ def entries(catalogue: manifest_pb2.Catalogue, wording: Wording, text: str) -> l
     wanted = text.casefold().split()
     found = []
     for item in catalogue.items:
-        facts = " · ".join(_fact(fact, wording) for fact in item.facts)
+        facts = " · ".join(filter(None, (_fact(fact, wording) for fact in item.facts)))
         said = f"{item.name} {facts} {item.text} {item.short_text}".casefold()
         if all(word in said for word in wanted):
             lines = [Content.assemble((item.name, "bold"), "  ", (facts, "$muted"))]
@@ -92,7 +96,8 @@ def entries(catalogue: manifest_pb2.Catalogue, wording: Wording, text: str) -> l
 
 
 def _fact(fact: manifest_pb2.Fact, wording: Wording) -> str:
+    """Its name where the game has a word for it, and its value; what is not so is not said."""
     if fact.value in ("true", "false"):
-        sign = "✓" if fact.value == "true" else "–"
-        return f"{wording.term(fact.name)} {sign}"
-    return f"{wording.term(fact.name)} {wording.term(fact.value)}"
+        return wording.term(fact.name) if fact.value == "true" else ""
+    value = wording.term(fact.value)
+    return f"{wording.term(fact.name)} {value}" if wording.has_term(fact.name) else value

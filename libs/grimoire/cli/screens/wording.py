@@ -40,6 +40,10 @@ class Wording:
         found = self._templates.get((manifest_pb2.TEMPLATE_KIND_TERM, key))
         return found.text if found else key.replace("_", " ")
 
+    def has_term(self, key: str) -> bool:
+        """The game has a word for this."""
+        return (manifest_pb2.TEMPLATE_KIND_TERM, key) in self._templates
+
     def prompt(self, kind: str) -> str:
         """What a seat is asked."""
         found = self._templates.get((manifest_pb2.TEMPLATE_KIND_PROMPT, kind))
