@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import structlog
+from google.protobuf.message import DecodeError
 
 from grimoire.eventstore import EventStore, StoreError, Unavailable, partition_of
 from grimoire.fairness.names import check_match_id
@@ -133,6 +134,9 @@ class Loader:
         state: MatchState[Any] | None = None
         async for chunk in self._store.read_chunks(match_id, parts=True, size=CHUNK):
             for stored in chunk:
+                if state is None and _is_anothers(stored.public, game.id):
+                    # Games may share a database; whoever looks for a match asks them all.
+                    return live
                 parts = stored_parts(stored.parts)
                 state = self._referee.fold(state, stored.header, stored.public, parts, stored.hash)
                 live.command_ids.add(stored.command_id)
@@ -235,3 +239,17 @@ def _is_match_id(text: str) -> bool:
 def stored_parts(stored: bytes | None) -> dict[str, bytes]:
     """The private parts of a stored entry by audience."""
     return {p.audience: p.body for p in match_pb2.Parts.FromString(stored or b"").parts}
+
+
+def _is_anothers(first: bytes, game: str) -> bool:
+    """Whether a log, by the public bytes of its first entry, is another game's, or no match's at all.
+
+    What cannot be read is not: it is this game's, and broken.
+    """
+    try:
+        events = match_pb2.Events.FromString(first).events
+        if not events or events[0].type != "match_created":
+            return bool(events)
+        return match_pb2.MatchCreated.FromString(events[0].body).game != game
+    except DecodeError:
+        return False
