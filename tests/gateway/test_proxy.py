@@ -159,6 +159,12 @@ async def test_the_service_learns_who_calls_from_the_edge_alone(around: Around) 
     await channel.close()
 
 
+async def test_whatever_the_lobby_answers_players_is_forwarded() -> None:
+    service, names = FORWARDED_METHODS["matchmaking"]
+    internal = {"ListBotSeats", "ForgetAccount"}
+    assert set(names) == set(service.methods_by_name) - internal
+
+
 async def test_a_stream_passes_in_order_and_ends(around: Around) -> None:
     seen = [c.challenge_id async for c in around.client.watch_challenge("x")]
     assert seen == ["c0", "c1", "c2"]
