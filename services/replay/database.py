@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -39,6 +40,10 @@ def engine_of(url: str) -> sa.Engine:
     def _configure(connection: sqlite3.Connection, _record: object) -> None:
         # BEGIN is ours to send: two writers then wait for each other instead of failing half-way.
         connection.isolation_level = None
+        # Readers, a running backup among them, then keep nobody from writing. It stays on in the file; whoever opens it
+        # while another switches is refused, and switches it the next time.
+        with contextlib.suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
 
     @sa.event.listens_for(engine, "begin")

@@ -226,6 +226,32 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 @app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="A new folder, .tar, .tar.gz or .tgz.")],
+    keys: Annotated[bool, typer.Option("--keys", help="Put the keys in: then guard it as you guard them.")] = False,
+    sample: Annotated[int, typer.Option("--sample", min=0, help="Prove so many logs only; 0: all.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Copy this installation as it is at one moment, while it runs, and prove the copy."""
+    from grimoire.cli.backup import backup as work
+
+    with quiet_exit():
+        raise typer.Exit(work(target, keys=keys, sample=sample or None, as_json=as_json))
+
+
+@app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="What `grimoire backup` made.")],
+    as_json: AsJson = False,
+) -> None:
+    """Prove a backup and put it into an empty home; nothing is ever overwritten."""
+    from grimoire.cli.backup import restore as work
+
+    with quiet_exit():
+        raise typer.Exit(work(source, as_json=as_json))
+
+
+@app.command()
 def scenario(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or folders of them.")],
     as_json: AsJson = False,

@@ -38,7 +38,7 @@ from grimoire.runtime.metrics import METRICS, MetricsServer
 from grimoire.runtime.observe import set_up_process
 from grimoire.runtime.rpc import is_serving, open_channel
 
-__all__ = ["Stack", "StackError", "run_stack"]
+__all__ = ["Stack", "StackError", "only_one", "run_stack"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
@@ -107,7 +107,7 @@ class Stack:
             ConfigError, KeyFileError, BusError: if settings, keys or broker are the reason.
         """
         try:
-            self._held.enter_context(_only_one(self.config.run_dir))
+            self._held.enter_context(only_one(self.config.run_dir))
             keys = KeyRing.load_or_create(self.config.keys_dir)
             self.config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._metrics = MetricsServer.start(self.config.metrics)
@@ -486,8 +486,12 @@ def _with_bound(config: Config, service: Service, ward: _Ward) -> Config:
 
 
 @contextlib.contextmanager
-def _only_one(run_dir: Path) -> Iterator[None]:
-    """Holds a lock that the system lets go of when this process ends, however that happens."""
+def only_one(run_dir: Path) -> Iterator[None]:
+    """Holds a lock that the system lets go of when this process ends, however that happens.
+
+    Raises:
+        AlreadyRunningError: if another process holds it: a stack runs in this home.
+    """
     run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(run_dir / "stack.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
