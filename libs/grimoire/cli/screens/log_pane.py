@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from grimoire.cli.screens.chronicle import Line, LineKind
+from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.sitters import mark
 from grimoire.cli.screens.theme import seat_colour
 
 __all__ = ["LogPane", "styled"]
 
-_SIGNS = {LineKind.GAME: "·", LineKind.PLATFORM: "§", LineKind.OWN: "!"}
+_SHOWN: Final = 150
+_SIGNS: Final = {LineKind.GAME: "·", LineKind.PLATFORM: "§", LineKind.OWN: "!"}
 
 
 def styled(line: Line) -> Content:
@@ -28,14 +30,15 @@ def styled(line: Line) -> Content:
 class LogPane(VerticalScroll, can_focus=False):
     """The whole log; the newest line is at the bottom and stays in sight unless one has scrolled away."""
 
-    def compose(self) -> Iterable[Static]:
+    def compose(self) -> Iterable[Label]:
         """One text that grows."""
-        yield Static(id="log-text")
+        yield Label(id="log-text")
 
     def on_mount(self) -> None:
         """Holds on to the end until somebody scrolls away from it."""
         self.anchor()
 
-    def tell(self, lines: Iterable[Line]) -> None:
-        """Shows these lines instead of those before."""
-        self.query_one("#log-text", Static).update(Content("\n").join([styled(line) for line in lines]))
+    def tell(self, lines: Sequence[Line]) -> None:
+        """Shows the last of these lines; the key of the log shows them all."""
+        shown = [styled(line) for line in lines[-_SHOWN:]]
+        self.query_one("#log-text", Label).tell(Content("\n").join(shown))

@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.events import Key
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from grimoire.cli.screens.audit_dialog import AuditDialog
@@ -25,6 +25,7 @@ from grimoire.cli.screens.composer import Offer, command_bytes
 from grimoire.cli.screens.dialogs import Confirm, Read
 from grimoire.cli.screens.handshake_pane import HandshakePane
 from grimoire.cli.screens.help_text import help_lines, info_lines
+from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.log_pane import LogPane, styled
 from grimoire.cli.screens.model import MatchModel, Stage, Tone
 from grimoire.cli.screens.prompt_bar import BarButton, PromptBar
@@ -132,7 +133,7 @@ class MatchScreen(Screen[After]):
 
     def compose(self) -> ComposeResult:
         """Headline, board and log, prompt bar; the end lies over them."""
-        yield Static(id="headline")
+        yield Label(id="headline")
         with Container(id="stage"):
             with Container(id="table"):
                 yield HandshakePane(id="handshake-pane")
@@ -244,18 +245,18 @@ class MatchScreen(Screen[After]):
 
     def _draw_headline(self) -> None:
         words = self.model.words
-        headline = self.query_one("#headline", Static)
+        headline = self.query_one("#headline", Label)
         lost = not self.model.feed.connected and not self.model.feed.finished and self.model.feed.alarm is None
         headline.set_class(bool(self._failure) or lost, "lost")
         if self._failure:
-            headline.update(Content(f"✗ {self._failure}"))
+            headline.tell(Content(f"✗ {self._failure}"))
         elif lost:
-            headline.update(Content(f"… {words('connection.lost')}"))
+            headline.tell(Content(f"… {words('connection.lost')}"))
         else:
             parts = [words("watching")] if self.model.watching else []
             parts.append(self.model.wording.name())
             parts += [self.board.headline()] if self.model.view() is not None else []
-            headline.update(Content(" · ".join(part for part in parts if part)))
+            headline.tell(Content(" · ".join(part for part in parts if part)))
 
     def _draw_bar(self) -> None:
         model = self.model

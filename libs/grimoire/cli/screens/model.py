@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 from google.protobuf.message import DecodeError, Message
@@ -98,6 +98,8 @@ class MatchModel:
         self.words = Words(language)
         self.wording = Wording(self.plugin, language)
         self.names = self.sitters.names(self.words, self.wording)
+        self._lines: list[Line] = []
+        self._said = 0
 
     @property
     def language(self) -> str:
@@ -213,9 +215,15 @@ class MatchModel:
         """A seat's name with its shape."""
         return f"{mark(seat)} {seat_label(seat, self.words, self.names)}"
 
-    def lines(self, first: int = 0) -> list[Line]:
-        """The log."""
-        return list(self.chronicle.lines(self.words, self.wording.language, self.names, first))
+    def lines(self) -> list[Line]:
+        """The log, in the language that is spoken now; what was said once is kept."""
+        self._lines.extend(self.lines_since(self._said))
+        self._said = len(self.chronicle)
+        return self._lines
+
+    def lines_since(self, first: int) -> Iterator[Line]:
+        """The log from the chronicle's item `first` on."""
+        return self.chronicle.lines(self.words, self.wording.language, self.names, first)
 
     def turn(self) -> str:
         """Who is to do what, in one sentence."""

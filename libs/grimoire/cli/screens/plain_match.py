@@ -112,7 +112,7 @@ class PlainMatch:
             self._steps = max(self._steps, len(done))
             self._said = len(model.chronicle)
             return
-        for line in model.lines(self._said):
+        for line in model.lines_since(self._said):
             self._say(line.text)
         self._said = len(model.chronicle)
         asked = tuple(prompt.prompt_id for prompt in model.own_prompts)

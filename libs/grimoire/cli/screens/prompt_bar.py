@@ -9,10 +9,10 @@ import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from grimoire.cli.screens.countdown import Countdown
 from grimoire.cli.screens.key_button import KeyButton, key_label
+from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.words import Words
 
 __all__ = ["BarButton", "PromptBar", "clock_content"]
@@ -52,9 +52,9 @@ class PromptBar(Vertical):
     def compose(self) -> ComposeResult:
         """Fixed widgets, so that nothing jumps when their contents change."""
         with Horizontal(id="what-row"):
-            yield Static(id="what")
-            yield Static(id="clock")
-        yield Static(id="detail")
+            yield Label(id="what")
+            yield Label(id="clock")
+        yield Label(id="detail")
         with Horizontal(id="keys"):
             for _ in range(_BUTTONS):
                 yield KeyButton()
@@ -67,13 +67,13 @@ class PromptBar(Vertical):
             detail: at most a few lines.
             kind: class of the bar's left edge: asked, waiting, over, ...
         """
-        self.query_one("#what", Static).update(what)
-        self.query_one("#detail", Static).update(detail)
+        self.query_one("#what", Label).tell(what)
+        self.query_one("#detail", Label).tell(detail)
         self.set_classes(f"-{kind}")
 
     def tick(self, clock: Countdown | None, words: Words) -> None:
         """Shows the time that is left."""
-        self.query_one("#clock", Static).update(clock_content(clock, words))
+        self.query_one("#clock", Label).tell(clock_content(clock, words))
 
     def offer(self, buttons: Sequence[BarButton]) -> None:
         """Shows these buttons, as far as there is room; the first ones matter most."""
