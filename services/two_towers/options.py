@@ -10,7 +10,7 @@ from grimoire.engine import Illegal, MatchFacts
 from two_towers.catalogue import DATA, Choice, Range
 from two_towers.rejections import bad_option
 
-__all__ = ["DEFAULTS", "OPTIONS", "configure"]
+__all__ = ["DEFAULTS", "OPTIONS", "PRESETS", "configure"]
 
 OPTIONS: Final[dict[str, Choice | Range]] = {
     "battlefield": DATA.options.battlefield,
@@ -22,6 +22,13 @@ OPTIONS: Final[dict[str, Choice | Range]] = {
 """By name, in the rules' order."""
 
 DEFAULTS: Final = {name: str(option.default) for name, option in OPTIONS.items()}
+
+PRESETS: Final[dict[str, dict[str, str]]] = {
+    "normal": {},
+    "short": {"turn_time_s": "20"},
+    "days": {"turn_time_s": "86400"},
+}
+"""Queues of quick play: how long a decision may take, everything else at its default."""
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 

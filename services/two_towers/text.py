@@ -18,12 +18,13 @@ from google.protobuf.message import Message
 from grimoire.engine import MarkNote
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
+from grimoire.v1 import match_pb2
 from two_towers.battlefields import BATTLEFIELDS
 from two_towers.cards import CARDS, Card
 from two_towers.catalogue import DATA, Choice
 from two_towers.fields import FIELDS
 from two_towers.levels import Level
-from two_towers.options import OPTIONS
+from two_towers.options import OPTIONS, PRESETS
 from two_towers.rejections import RULES
 from two_towers.short import short_text, signed
 from two_towers.words import LANGUAGES, Words, words_in
@@ -236,9 +237,15 @@ def _manifest(language: str) -> mf.Manifest:
         clauses=[mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()],
         languages=LANGUAGES,
         bot_levels=[mf.BotLevel(level=level.value, name=words.bots[level]) for level in Level],
+        presets=[_preset(preset, words) for preset in PRESETS],
     )
     manifest.digest = hashlib.sha256(manifest.SerializeToString(deterministic=True)).digest()
     return manifest
+
+
+def _preset(preset: str, words: Words) -> mf.Preset:
+    changed = [match_pb2.OptionValue(name=name, value=value) for name, value in PRESETS[preset].items()]
+    return mf.Preset(preset=preset, name=words.presets[preset], options=changed)
 
 
 def _option(name: str, words: Words, language: str) -> mf.OptionSchema:

@@ -26,6 +26,7 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ladder: dict[str, str]
     terms: dict[str, str]
     options: dict[str, str]
+    presets: dict[str, str]
     short: dict[str, str]
     bots: dict[str, str]
     terminal: dict[str, str]

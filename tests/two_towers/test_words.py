@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from grimoire.engine import ALL, PUBLIC, Actor, Viewer
+from grimoire.engine import ALL, PUBLIC, Actor, MatchFacts, Viewer
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from tests.two_towers.table import GAME, Table, random_joint
@@ -103,6 +103,16 @@ def test_manifest_options_are_those_of_configure() -> None:
                 assert GAME.configure({option.name: str(value)}, 2).__class__.__name__ == "MatchFacts"
     (deck,) = [o for o in manifest.options if o.name == "deck_type"]
     assert [(c.icon, c.label) for c in deck.choices] == [("▤", "Standard deck"), ("∞", "Endless deck")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_presets_are_options_that_hold(language: str) -> None:
+    presets = TEXTS.manifest(language).presets
+    assert [preset.preset for preset in presets] == ["normal", "short", "days"]
+    for preset in presets:
+        assert preset.name
+        chosen = {option.name: option.value for option in preset.options}
+        assert isinstance(GAME.configure(chosen, 2), MatchFacts)
 
 
 def test_the_digest_tells_manifests_apart() -> None:
