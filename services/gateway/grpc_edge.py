@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any, Final, NoReturn, TypeAlias
+from urllib.parse import unquote
 
 import grpc
 from google.protobuf.message import Message
 
+from gateway.callers import Caller, calling_from, unauthenticated
 from gateway.endpoints import Endpoint, Forwarded
 from gateway.proxy import REJECTION_KEY
-from gateway.refusals import RefusalKind, Refused, rejection
-from grimoire.runtime.identity import Identity, verify
-from grimoire.runtime.keys import KeyRing
+from gateway.refusals import RefusalKind, Refused
+from gateway.sessions import Sessions
 
 __all__ = ["handlers"]
 
@@ -34,48 +36,49 @@ _Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 
 def handlers(
-    keys: KeyRing, endpoints: Iterable[Endpoint], forwarded: Iterable[Forwarded]
+    sessions: Sessions, endpoints: Iterable[Endpoint], forwarded: Iterable[Forwarded]
 ) -> tuple[grpc.GenericRpcHandler, ...]:
     """What a gRPC server needs to serve everything the edge answers.
 
     Args:
-        keys: tokens are checked with their session key.
+        sessions: tell whom a token speaks for.
         endpoints: handled here.
         forwarded: handled by internal services.
     """
     services: defaultdict[str, dict[str, _Handler]] = defaultdict(dict)
     for endpoint in endpoints:
-        services[endpoint.service][endpoint.method] = _endpoint_handler(keys, endpoint)
+        services[endpoint.service][endpoint.method] = _endpoint_handler(sessions, endpoint)
     for method in forwarded:
-        services[method.service][method.method] = _forwarding_handler(keys, method)
+        services[method.service][method.method] = _forwarding_handler(sessions, method)
     return tuple(grpc.method_handlers_generic_handler(name, methods) for name, methods in services.items())
 
 
-def _endpoint_handler(keys: KeyRing, endpoint: Endpoint) -> _Handler:
+def _endpoint_handler(sessions: Sessions, endpoint: Endpoint) -> _Handler:
     if endpoint.streaming is not None:
         return grpc.unary_stream_rpc_method_handler(
-            _streaming(keys, endpoint, endpoint.streaming), response_serializer=_serialised
+            _streaming(sessions, endpoint, endpoint.streaming), response_serializer=_serialised
         )
     if endpoint.unary is not None:
         return grpc.unary_unary_rpc_method_handler(
-            _unary(keys, endpoint, endpoint.unary), response_serializer=_serialised
+            _unary(sessions, endpoint, endpoint.unary), response_serializer=_serialised
         )
     raise TypeError(f"{endpoint.method} has no handler")
 
 
 def _unary(
-    keys: KeyRing, endpoint: Endpoint, handle: Callable[[Any, Any], Awaitable[Message]]
+    sessions: Sessions, endpoint: Endpoint, handle: Callable[[Any, Any], Awaitable[Message]]
 ) -> Callable[[bytes, _Context], Awaitable[Message]]:
     async def answer(data: bytes, context: _Context) -> Message:
         try:
-            identity = endpoint.admit(_identity(keys, context))
-            try:
-                request = endpoint.read(data)
-            except Refused as refused:
-                if endpoint.malformed is None:
-                    raise
-                return endpoint.malformed(refused.rejection)
-            return await handle(identity, request)
+            with _calling(context):
+                caller = endpoint.admit(await _caller(sessions, context))
+                try:
+                    request = endpoint.read(data)
+                except Refused as refused:
+                    if endpoint.malformed is None:
+                        raise
+                    return endpoint.malformed(refused.rejection)
+                return await handle(caller, request)
         except Refused as refused:
             await _abort(context, refused)
 
@@ -83,13 +86,15 @@ def _unary(
 
 
 def _streaming(
-    keys: KeyRing, endpoint: Endpoint, handle: Callable[[Any, Any], AsyncGenerator[Message, None]]
+    sessions: Sessions, endpoint: Endpoint, handle: Callable[[Any, Any], AsyncGenerator[Message, None]]
 ) -> Callable[[bytes, _Context], AsyncIterator[Message]]:
     async def stream(data: bytes, context: _Context) -> AsyncIterator[Message]:
         try:
-            identity = endpoint.admit(_identity(keys, context))
-            async with contextlib.aclosing(handle(identity, endpoint.read(data))) as responses:
-                async for response in responses:
+            caller = endpoint.admit(await _caller(sessions, context))
+            with _calling(context):
+                responses = handle(caller, endpoint.read(data))
+            async with contextlib.aclosing(sessions.while_open(caller, responses)) as lasting:
+                async for response in lasting:
                     yield response
         except Refused as refused:
             await _abort(context, refused)
@@ -97,13 +102,13 @@ def _streaming(
     return stream
 
 
-def _forwarding_handler(keys: KeyRing, method: Forwarded) -> _Handler:
+def _forwarding_handler(sessions: Sessions, method: Forwarded) -> _Handler:
     unary, streaming, uploading = method.unary, method.streaming, method.uploading
     if unary is not None:
 
         async def answer(data: bytes, context: _Context) -> bytes:
             try:
-                return await unary(_signed_in(keys, context), method.path, data)
+                return await unary(method.admit(await _caller(sessions, context)), method.path, data)
             except Refused as refused:
                 await _abort(context, refused)
 
@@ -112,8 +117,10 @@ def _forwarding_handler(keys: KeyRing, method: Forwarded) -> _Handler:
 
         async def stream(data: bytes, context: _Context) -> AsyncIterator[bytes]:
             try:
-                async with contextlib.aclosing(streaming(_signed_in(keys, context), method.path, data)) as responses:
-                    async for response in responses:
+                caller = method.admit(await _caller(sessions, context))
+                responses = streaming(caller, method.path, data)
+                async with contextlib.aclosing(sessions.while_open(caller, responses)) as lasting:
+                    async for response in lasting:
                         yield response
             except Refused as refused:
                 await _abort(context, refused)
@@ -123,7 +130,7 @@ def _forwarding_handler(keys: KeyRing, method: Forwarded) -> _Handler:
 
         async def upload(requests: AsyncIterator[bytes], context: _Context) -> bytes:
             try:
-                return await uploading(_signed_in(keys, context), method.path, requests)
+                return await uploading(method.admit(await _caller(sessions, context)), method.path, requests)
             except Refused as refused:
                 await _abort(context, refused)
 
@@ -131,7 +138,7 @@ def _forwarding_handler(keys: KeyRing, method: Forwarded) -> _Handler:
     raise TypeError(f"{method.path} has no handler")
 
 
-def _identity(keys: KeyRing, context: _Context) -> Identity | None:
+async def _caller(sessions: Sessions, context: _Context) -> Caller | None:
     """Who calls; None where no token is shown.
 
     Raises:
@@ -142,19 +149,17 @@ def _identity(keys: KeyRing, context: _Context) -> Identity | None:
         return None
     text = shown[0]
     if len(shown) == 1 and isinstance(text, str) and text.startswith(_BEARER):
-        identity = verify(keys, text[len(_BEARER) :])
-        if identity is not None:
-            return identity
-    sentence = "This session token is not valid here, or no longer; sign in again."
-    raise Refused(RefusalKind.UNAUTHENTICATED, rejection("unauthenticated", sentence))
+        caller = await sessions.caller(text[len(_BEARER) :])
+        if caller is not None:
+            return caller
+    raise unauthenticated("This session token is not valid here, or no longer; sign in again.")
 
 
-def _signed_in(keys: KeyRing, context: _Context) -> Identity:
-    identity = _identity(keys, context)
-    if identity is None:
-        sentence = "Sign in first: call SessionService.CreateGuest, and show its token with every call."
-        raise Refused(RefusalKind.UNAUTHENTICATED, rejection("unauthenticated", sentence))
-    return identity
+def _calling(context: _Context) -> AbstractContextManager[None]:
+    """Within the block it is known where the call comes from."""
+    kind, _, rest = context.peer().partition(":")
+    host = unquote(rest).rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else ""
+    return calling_from(host)
 
 
 def _serialised(message: Message) -> bytes:

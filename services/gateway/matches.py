@@ -14,7 +14,7 @@ from grimoire.engine import PUBLIC, MatchId, Viewer
 from grimoire.match.codes import reject
 from grimoire.runtime.identity import Identity, occupant_id
 from grimoire.runtime.keys import KeyRing
-from grimoire.v1 import frame_pb2
+from grimoire.v1 import frame_pb2, match_pb2
 
 __all__ = ["Heads", "MatchFacts", "Matches"]
 
@@ -37,11 +37,15 @@ class MatchFacts(msgspec.Struct, frozen=True):
         match_id: of the match.
         game: code name.
         occupants: pseudonym by seat.
+        rated: it counts.
+        over: it has ended; what is true stays true, what is not may be a minute old.
     """
 
     match_id: MatchId
     game: str
     occupants: tuple[tuple[int, str], ...]
+    rated: bool = False
+    over: bool = False
 
     def seats_of(self, occupant: str) -> tuple[int, ...]:
         """The seats bound to a pseudonym."""
@@ -78,7 +82,13 @@ class Matches:
         head = await self._find(key) if len(match_id) == 26 and match_id.isascii() and match_id.isalnum() else None
         if head is None:
             raise Refused(RefusalKind.UNKNOWN, reject("unknown_match", field="match_id"))
-        facts = MatchFacts(key, head.game, tuple((s.seat, s.occupant_id) for s in head.created.seats))
+        facts = MatchFacts(
+            key,
+            head.game,
+            tuple((s.seat, s.occupant_id) for s in head.created.seats),
+            rated=head.created.mode == match_pb2.MATCH_MODE_RATED,
+            over=head.status in (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID),
+        )
         self._known[key] = (self._now() + _FRESH_S, facts)
         self._known.move_to_end(key)
         if len(self._known) > _KEPT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import unicodedata
 
-__all__ = ["MAX_NAME", "clean_name", "made_up_name"]
+__all__ = ["MAX_NAME", "clean_name", "made_up_name", "name_key"]
 
 MAX_NAME = 24
 """Characters of a name."""
@@ -50,3 +50,12 @@ def clean_name(text: str) -> str | None:
         if marks > _MAX_MARKS or (marks and position == 0):
             return None
     return name
+
+
+def name_key(name: str) -> str:
+    """The form of a name that no two accounts with a password share.
+
+    >>> name_key("Väinö") == name_key("VÄINÖ")
+    True
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", name).casefold())

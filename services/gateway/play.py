@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 import grpc
@@ -19,9 +20,10 @@ from gateway.catalogue import Catalogue
 from gateway.feeds import Feeds, Upstreams, viewer_message
 from gateway.limits import RateLimiter
 from gateway.matches import Matches, MatchFacts
+from gateway.presence import Presence
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.bus import BusError, RequestTimeoutError
-from grimoire.engine import MatchId, ViewerKind
+from grimoire.engine import MatchId, Viewer, ViewerKind
 from grimoire.match.codes import RULES_NOT_INSTALLED, reject
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.metrics import METRICS
@@ -81,6 +83,7 @@ class Play:
         upstreams: finds owners for questions.
         feeds: shared streams.
         catalogue: the games.
+        presence: told who follows which match.
         limits: what one caller may ask.
     """
 
@@ -91,6 +94,7 @@ class Play:
         upstreams: Upstreams,
         feeds: Feeds,
         catalogue: Catalogue,
+        presence: Presence,
         limits: PlayLimits | None = None,
     ) -> None:
         self._matches = matches
@@ -98,6 +102,7 @@ class Play:
         self._upstreams = upstreams
         self._feeds = feeds
         self._catalogue = catalogue
+        self._presence = presence
         self._limits = limits or PlayLimits()
         self._command_rate = RateLimiter(self._limits.commands_per_s, self._limits.command_burst)
         self._read_rate = RateLimiter(self._limits.reads_per_s, self._limits.read_burst)
@@ -110,7 +115,9 @@ class Play:
         del identity
         return play_pb2.ListGamesResponse(
             games=[
-                play_pb2.GameSummary(game=m.game, name=m.name, min_seats=m.min_seats, max_seats=m.max_seats)
+                play_pb2.GameSummary(
+                    game=m.game, name=m.name, min_seats=m.min_seats, max_seats=m.max_seats, manifest_digest=m.digest
+                )
                 for m in await self._catalogue.all(request.language)
             ]
         )
@@ -118,9 +125,12 @@ class Play:
     async def describe_game(
         self, identity: Identity | None, request: play_pb2.DescribeGameRequest
     ) -> play_pb2.DescribeGameResponse:
-        """A game in words and tables."""
+        """A game in words and tables, or that it is still what the caller has."""
         del identity
-        return play_pb2.DescribeGameResponse(manifest=await self._catalogue.manifest(request.game, request.language))
+        manifest = await self._catalogue.manifest(request.game, request.language)
+        if manifest.digest and manifest.digest == request.known_digest:
+            return play_pb2.DescribeGameResponse(unchanged=True)
+        return play_pb2.DescribeGameResponse(manifest=manifest)
 
     async def submit(self, identity: Identity, request: play_pb2.SubmitRequest) -> play_pb2.SubmitResponse:
         """Sends a command to the owner of its match; the reply means: committed.
@@ -174,7 +184,7 @@ class Play:
         seat = request.seat if request.HasField("seat") else None
         viewer = self._matches.viewer(facts, identity, seat, request.as_public)
         feed = self._feeds.watch(facts.game, facts.match_id, viewer, request.since_version, request.since_hash)
-        with self._stream_of(identity):
+        with self._stream_of(identity), self._present(identity, facts, viewer):
             async with contextlib.aclosing(feed) as responses:
                 async for response in responses:
                     yield response
@@ -271,6 +281,14 @@ class Play:
             self._streams[account_id] -= 1
             if not self._streams[account_id]:
                 del self._streams[account_id]
+
+    def _present(self, identity: Identity, facts: MatchFacts, viewer: Viewer) -> AbstractContextManager[None]:
+        """Counts who follows; who sits in the match and looks at it as the public does is no watcher."""
+        if viewer.kind is ViewerKind.SEAT:
+            return self._presence.follow(facts.match_id, viewer.seat)
+        if facts.seats_of(self._matches.occupant(identity, facts.match_id)):
+            return contextlib.nullcontext()
+        return self._presence.follow(facts.match_id, None)
 
     # ---- questions --------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from grimoire.bus import Bus
 from grimoire.client import Client
 from grimoire.engine import MatchId
 from grimoire.plugins import load_game
-from grimoire.runtime.config import Address, Config
+from grimoire.runtime.config import Address, Bound, Config
 from grimoire.runtime.game_service import GameService
 from grimoire.runtime.identity import Identity, mint, new_match_id, occupant_id, verify
 from grimoire.runtime.keys import KeyRing
@@ -45,6 +45,11 @@ class House:
     def address(self) -> str:
         """Where players connect."""
         return str(self.config.gateway)
+
+    @property
+    def web(self) -> str:
+        """Where browsers connect."""
+        return f"http://{self.config.address('web')}"
 
     async def client(self, name: str = "", *, token: str | None = None, folder: str = "", **more: Any) -> Client:
         """A connected program; a guest unless it brings a token."""
@@ -160,7 +165,7 @@ async def toy_broker(home: Path, plugin: str = "") -> AsyncIterator[tuple[Config
         load_game.cache_clear()
         async with broker(home) as (config, keys):
             config.data_dir.mkdir(parents=True, exist_ok=True)
-            names = ("gateway", "matchmaking", "replay", "bots", GAME)
+            names = ("web", "gateway", "matchmaking", "replay", "bots", GAME)
             addresses = MappingProxyType({name: Address("127.0.0.1", 0) for name in names})
             yield replace(config, addresses=addresses), keys
     load_game.cache_clear()
@@ -191,6 +196,7 @@ async def house(
             config = config.with_address(name, Address.parse(address))
         address = await stack.enter_async_context(serving(edge, config))
         config = config.with_address("gateway", Address.parse(address))
+        config = config.with_address("web", Address.parse(Bound.of(address).others["web"]))
         host = await Bus.connect(config.bus_settings(keys, "matchmaking"))
         stack.push_async_callback(host.close)
         yield House(config, keys, host, edge, home, game)

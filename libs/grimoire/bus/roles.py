@@ -74,8 +74,8 @@ def _own_inbox(role: str) -> str:
 
 _PLATFORM: Final = {
     GATEWAY: Permissions(
-        publish=("cmd.>", "bots.>", "who.>"),
-        subscribe=("evt.>", "own.>", "lobby.>", _own_inbox(GATEWAY)),
+        publish=("cmd.>", "bots.>", "who.>", "edge.*"),
+        subscribe=("evt.>", "own.>", "lobby.>", "edge.*", _own_inbox(GATEWAY)),
     ),
     MATCHMAKING: Permissions(
         # It creates matches: the host's first command goes the way of all commands.

@@ -11,6 +11,7 @@ __all__ = [
     "SubjectError",
     "bots_subject",
     "command_subject",
+    "edge_subject",
     "event_subject",
     "free_subject",
     "inbox_prefix",
@@ -102,6 +103,11 @@ def bots_subject(game: str) -> str:
 def lobby_subject(game: str) -> str:
     """News of challenges, between instances of matchmaking: `lobby.<game>`."""
     return f"lobby.{_token(game)}"
+
+
+def edge_subject(kind: str = "*") -> str:
+    """News between instances of the edge: `edge.<kind>`, or (`*`) of all kinds."""
+    return f"edge.{kind if kind == '*' else _token(kind)}"
 
 
 def log_subject(game: str = "*") -> str:

@@ -31,11 +31,13 @@ class Identity(msgspec.Struct, frozen=True):
         account_id: opaque and stable.
         name: as others see it.
         bot: a program plays.
+        session_id: of the session this was shown by; empty: the platform's own token for one of its bots.
     """
 
     account_id: str
     name: str
     bot: bool = False
+    session_id: str = ""
 
 
 class _Claims(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -43,12 +45,21 @@ class _Claims(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     name: str
     bot: bool
     expires_s: int
+    session_id: str = ""
 
 
 _DECODER: Final = msgspec.json.Decoder(_Claims)
 
 
-def mint(keys: KeyRing, account_id: str, name: str, bot: bool, *, lifetime_s: int = SESSION_LIFETIME_S) -> str:
+def mint(
+    keys: KeyRing,
+    account_id: str,
+    name: str,
+    bot: bool,
+    *,
+    lifetime_s: int = SESSION_LIFETIME_S,
+    session_id: str = "",
+) -> str:
     """A session token: readable by its holder, forgeable by nobody without the session key.
 
     Args:
@@ -57,11 +68,12 @@ def mint(keys: KeyRing, account_id: str, name: str, bot: bool, *, lifetime_s: in
         name: shown name.
         bot: whether a program plays.
         lifetime_s: seconds from now until it is refused.
+        session_id: of the session at the edge, which can end it before; empty: of a bot of the platform's own.
 
     Returns:
         URL-safe ASCII text, two parts with a dot between.
     """
-    claims = _Claims(account_id, name, bot, int(time.time()) + lifetime_s)
+    claims = _Claims(account_id, name, bot, int(time.time()) + lifetime_s, session_id)
     body = _encode(msgspec.json.encode(claims))
     return f"{body}.{_encode(_signature(keys, body))}"
 
@@ -79,7 +91,7 @@ def verify(keys: KeyRing, token: str) -> Identity | None:
         return None
     if claims.expires_s <= time.time():
         return None
-    return Identity(claims.account_id, claims.name, claims.bot)
+    return Identity(claims.account_id, claims.name, claims.bot, claims.session_id)
 
 
 def occupant_id(keys: KeyRing, match_id: MatchId, account_id: str) -> str:
