@@ -49,6 +49,7 @@ _STATUS: Final = "Status"
 _FIRST_RETRY_S: Final = 0.02
 _LAST_RETRY_S: Final = 0.2
 _LAST_RECONNECT_S: Final = 2.0
+_STOP_S: Final = 2.0
 
 
 @final
@@ -108,8 +109,10 @@ class BusSettings:
 class Subscription:
     """One subject one listens to."""
 
-    def __init__(self, inner: _NatsSubscription) -> None:
+    def __init__(self, inner: _NatsSubscription, client: Client, ping: Callable[[float], Awaitable[bool]]) -> None:
         self._inner = inner
+        self._client = client
+        self._ping = ping
 
     @property
     def pending(self) -> int:
@@ -118,10 +121,20 @@ class Subscription:
 
     async def stop(self) -> None:
         """Listens no more; what has arrived is still handled. Stopping twice does no harm."""
-        with contextlib.suppress(
-            nats.errors.BadSubscriptionError, nats.errors.ConnectionClosedError, nats.errors.ConnectionDrainingError
-        ):
-            await self._inner.drain()  # type: ignore[no-untyped-call]
+        inner = self._inner
+        if inner._closed or self._client.is_closed:
+            return
+        inner._closed = True
+        # Not nats-py's own drain: given up half-way, it breaks the connection when its ping is answered after all.
+        try:
+            await self._client._send_unsubscribe(inner._id)
+            await self._ping(_STOP_S)
+            await inner._pending_queue.join()
+        except (nats.errors.Error, OSError) as error:
+            _log.debug("bus_not_unsubscribed", subject=inner.subject, error=type(error).__name__)
+        finally:
+            inner._stop_processing()
+            self._client._remove_sub(inner._id)
 
 
 class Bus:
@@ -346,17 +359,25 @@ class Bus:
         """
         if not self._client.is_connected:
             return False
+        if await self._ping(within_s):
+            self._unanswered = 0
+            return True
+        self._unanswered += 1
+        if self._unanswered > 1 and self._client.is_connected:
+            self._unanswered = 0
+            self._cut()
+            await self._client._process_op_err(nats.errors.StaleConnectionError())
+        return False
+
+    async def _ping(self, within_s: float) -> bool:
+        # Not `Client.flush`: the answer to a ping that was given up breaks the connection when it comes after all.
+        pong: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         try:
-            await self._client.flush(within_s)  # type: ignore[arg-type]  # seconds; a fraction does as well
+            await self._client._send_ping(pong)
         except (nats.errors.Error, OSError):
-            self._unanswered += 1
-            if self._unanswered > 1 and self._client.is_connected:
-                self._unanswered = 0
-                self._cut()
-                await self._client._process_op_err(nats.errors.StaleConnectionError())
             return False
-        self._unanswered = 0
-        return True
+        await asyncio.wait({pong}, timeout=within_s)
+        return pong.done() and not pong.cancelled()
 
     def _cut(self) -> None:
         """Ends the line at once: a polite end would wait for the other side to take what lies unsent."""
@@ -370,12 +391,10 @@ class Bus:
         Raises:
             BusError: if it does not answer in time.
         """
-        try:
-            # nats-py writes a ping past what its own buffer still holds; only the second comes after all of it.
-            await self._client.flush(within_s)
-            await self._client.flush(within_s)
-        except (nats.errors.Error, OSError) as error:
-            raise BusError(f"the broker does not answer: {type(error).__name__}") from None
+        # nats-py writes a ping past what its own buffer still holds; only the second comes after all of it.
+        for _ in range(2):
+            if self._client.is_closed or not await self._ping(within_s):
+                raise BusError("the broker does not answer")
 
     async def close(self) -> None:
         """Handles what has arrived, sends what waits, and leaves; without a broker, at once.
@@ -486,7 +505,7 @@ class Bus:
             # Nobody would know of it, but the broker would take it for a listener.
             await self._abandon(inner)
             raise
-        return Subscription(inner)
+        return Subscription(inner, self._client, self._ping)
 
     async def _abandon(self, inner: _NatsSubscription) -> None:
         self._client._remove_sub(inner._id)

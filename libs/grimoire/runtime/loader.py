@@ -12,8 +12,10 @@ import structlog
 from google.protobuf.message import DecodeError
 
 from grimoire.eventstore import EventStore, StoreError, Unavailable, partition_of
+from grimoire.fairness import chain
 from grimoire.fairness.names import check_match_id
 from grimoire.match import MatchState, Referee, RulesNotInstalledError
+from grimoire.match.entry import seal_parts
 from grimoire.runtime.cache import MatchCache
 from grimoire.runtime.faults import trail
 from grimoire.runtime.live import Absent, LiveMatch
@@ -21,13 +23,18 @@ from grimoire.runtime.metrics import METRICS
 from grimoire.runtime.partitions import Held
 from grimoire.v1 import match_pb2
 
-__all__ = ["Loader", "Work", "stored_parts"]
+__all__ = ["DamagedError", "Loader", "Work", "stored_parts"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 AT_ONCE: Final = 4
 BROKEN_S: Final = 60.0
 CHUNK: Final = 32
+
+
+class DamagedError(ValueError):
+    """An entry's bytes are not those that its hash was made of."""
+
 
 Work = Callable[[LiveMatch | Absent], None]
 """What somebody wants of a match; called on the event loop, at once if the match is in memory."""
@@ -120,10 +127,11 @@ class Loader:
             await asyncio.wait(self._workers)
 
     async def fold(self, match_id: str, partition: int, epoch: int) -> LiveMatch:
-        """A match folded from the store, in memory or not.
+        """A match folded from the store, in memory or not. Its chain is checked: nobody plays on with a damaged log.
 
         Raises:
             StoreError: if it cannot be read.
+            DamagedError: if it is not what was written.
             Exception: whatever the fold fails with.
         """
         game = self._referee.game
@@ -138,7 +146,11 @@ class Loader:
                     # Games may share a database; whoever looks for a match asks them all.
                     return live
                 parts = stored_parts(stored.parts)
+                before = state.hash if state is not None else chain.genesis(match_id)
                 state = self._referee.fold(state, stored.header, stored.public, parts, stored.hash)
+                digests = seal_parts(self._referee.seed(state), match_id, stored.version, tuple(parts.items()))
+                if chain.link(before, stored.header, stored.public, digests) != stored.hash:
+                    raise DamagedError(match_id)
                 live.command_ids.add(stored.command_id)
             self._folded.inc(len(chunk))
             await asyncio.sleep(0)

@@ -173,7 +173,7 @@ async def test_a_command_that_lay_unread_while_the_loop_stood_still_is_in_time(t
     await asyncio.to_thread(ready.wait)
     await until(lambda: now_ms() >= deadline - 300)
     go.set()
-    time.sleep(0.5)  # the loop stands still; the command comes and lies in its socket, the deadline passes
+    time.sleep(0.5)  # noqa: ASYNC251 -- the loop stands still; the command comes and lies in its socket, the deadline passes
     reply = envelope_pb2.CommandReply.FromString(await person)
     assert sent_ms[0] < deadline
     assert accepted(reply).version == 2

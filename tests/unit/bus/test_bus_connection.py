@@ -7,6 +7,7 @@ import json
 import os
 import signal
 
+import psutil
 import pytest
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -25,6 +26,7 @@ from grimoire.bus import (
     SubjectError,
     TooLargeError,
     UnreachableError,
+    command_subject,
     correlated,
     correlation_id,
     event_subject,
@@ -106,6 +108,21 @@ class TestRequests:
         edge = await broker.connect(GATEWAY)
         with pytest.raises(SubjectError):
             await edge.request_command(GAME, "m1.>", b"draw")
+
+    async def test_a_declined_request_is_nobodys_and_finds_whoever_takes_it(self, broker: Broker) -> None:
+        game, edge = await broker.connect(ROLE), await broker.connect(GATEWAY)
+        asked = 0
+
+        def undecided(request: Message) -> None:
+            nonlocal asked
+            asked += 1
+            asyncio.ensure_future(game.decline(request) if asked < 3 else game.reply(request, b"mine"))  # noqa: RUF006
+
+        await game.serve(f"cmd.{GAME}.*.*", undecided)
+        with pytest.raises(NoOwnerError):
+            await edge.request(command_subject(GAME, MATCH), b"", reply_s=10)
+        assert await edge.request_command(GAME, MATCH, b"") == b"mine"
+        assert asked == 3
 
 
 class TestLimits:
@@ -366,6 +383,36 @@ class TestLostConnections:
         await edge.close()
         await edge.close()
         assert len(handled) == 100
+
+    async def test_a_broker_that_answers_is_alive_and_one_that_stands_still_is_not(self, broker: Broker) -> None:
+        edge = await broker.connect(GATEWAY)
+        assert await edge.alive(5.0)
+        pid = broker.server.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            await until(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+            assert not await edge.alive(0.1)
+            assert edge.connected
+            # The second time it is given up, to be renewed.
+            assert not await edge.alive(0.1)
+            assert not edge.connected
+            assert not await edge.alive(0.1)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        await until(lambda: edge.connected)
+        assert await edge.alive(5.0)
+
+    async def test_a_subscription_that_was_given_up_half_way_is_no_listener(self, broker: Broker) -> None:
+        game, edge = await broker.connect(ROLE), await broker.connect(GATEWAY)
+        subscribing = asyncio.create_task(game.serve(f"cmd.{GAME}.*.*", lambda _: None))
+        await asyncio.sleep(0)
+        subscribing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await subscribing
+        await game.flush()
+        with pytest.raises(NoOwnerError):
+            await edge.request(command_subject(GAME, MATCH), b"", reply_s=10)
 
 
 class TestConnecting:

@@ -114,7 +114,7 @@ async def test_fifty_thousand_are_set_in_no_time_and_cost_little(clockwork: Cloc
 async def test_after_a_standstill_what_lies_unread_is_read_first(clockwork: Clockwork, woken: Woken) -> None:
     deadline = now_ms() + 30
     clockwork.set(1, "m1", deadline)
-    time.sleep(0.2)
+    time.sleep(0.2)  # noqa: ASYNC251 -- the loop stands still
     await asyncio.sleep(0.001)
     assert woken.all == []
     # Read now, it counts as come just before the deadline; but never as more than a second old.
@@ -130,6 +130,6 @@ async def test_standstill_after_standstill_does_not_keep_the_clock_from_striking
 ) -> None:
     clockwork.set(1, "m1", now_ms() + 10)
     for _ in range(4):
-        time.sleep(0.1)
+        time.sleep(0.1)  # noqa: ASYNC251 -- the loop stands still
         await asyncio.sleep(0.002)
     assert woken.all == [(1, "m1")]
