@@ -214,6 +214,7 @@ class Committer:
     def _stall(self) -> None:
         """The group takes too long: whoever waits behind it is told to come again."""
         self.stalled = True
+        METRICS.store_stalls.labels(self._game).inc()
         _log.warning("store_is_slow", commands=self.queued)
         behind = list(self._queue)
         self._queue.clear()

@@ -58,6 +58,15 @@ class Metrics:
         self.unruled_matches = self._counter(
             "unruled_matches", "Folds refused: the match's rules version is not installed", ("game", "rules_version")
         )
+        self.queued_commands = self._gauge("queued_commands", "Commands on their way to disk", ("game",))
+        self.cached_matches = self._gauge("cached_matches", "Matches in memory", ("game",))
+        self.store_stalls = self._counter("store_stalls", "Times the store took too long for a group", ("game",))
+        self.heartbeat_failures = self._counter(
+            "heartbeat_failures", "Signs of life that could not be written", ("game",)
+        )
+        self.partition_moves = self._counter(
+            "partition_moves", "Partitions taken, released and lost by this process", ("game", "what")
+        )
         self.owned_partitions = self._gauge("owned_partitions", "Partitions this process owns", ("game",))
         self.clock_lag = self._histogram(
             "clock_lag_seconds", "From a deadline to the entry that judged it", ("game",), _LAG_S
@@ -83,6 +92,7 @@ class Metrics:
         self.feeds = self._gauge("feeds", "Streams from games that these share", ())
         self.slow_watchers = self._counter("slow_watchers", "Streams dropped because nobody read them", ())
         self.ready = self._gauge("ready", "1: the service can do its work", ("service",))
+        self.loop_lag = self._histogram("loop_lag_seconds", "How late the event loop wakes who sleeps", (), _LATENCY_S)
         self.restarts = self._counter("service_restarts", "Services started again after they failed", ("service",))
 
     def _counter(self, name: str, meaning: str, labels: tuple[str, ...]) -> Counter:

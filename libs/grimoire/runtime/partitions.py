@@ -14,6 +14,7 @@ import structlog
 from grimoire.bus import BusError
 from grimoire.eventstore import EventStore, Muster, StoreError, Unavailable
 from grimoire.match.clock import merged
+from grimoire.runtime.metrics import METRICS
 from grimoire.runtime.shares import Shares, shares
 from grimoire.runtime.tasks import cancelled
 
@@ -170,6 +171,7 @@ class Partitions:
         held = self.held.get(partition)
         if held is not None and held.epoch == epoch:
             _log.warning("partitions_lost", partitions=[partition])
+            self._count("lost", 1)
             self._drop({partition})
             self.hurry()
 
@@ -182,6 +184,7 @@ class Partitions:
                 async with asyncio.timeout(self._stale_ms / 1000):
                     await self._beat()
             except (StoreError, TimeoutError) as error:
+                METRICS.heartbeat_failures.labels(self._game).inc()
                 # Told once for each outage, however long it lasts.
                 if not self._silent:
                     _log.warning("heartbeat_failed", reason=str(error) or "the store is slow")
@@ -207,6 +210,7 @@ class Partitions:
         gone = {p for p, held in serving.items() if p not in muster.kept and self.held.get(p) is held}
         if gone:
             _log.warning("partitions_lost", partitions=sorted(gone))
+            self._count("lost", len(gone))
             self._drop(gone)
         kept = {p: held for p, held in serving.items() if self.held.get(p) is held}
         if kept and not self.sure(began_ms):
@@ -217,6 +221,9 @@ class Partitions:
         self._silent = False
         self._share(muster, began_ms)
         self._tenant.certain()
+
+    def _count(self, what: str, count: int) -> None:
+        METRICS.partition_moves.labels(self._game, what).inc(count)
 
     def _drop(self, partitions: set[int]) -> None:
         for partition in partitions:
@@ -287,6 +294,7 @@ class Partitions:
                 await self._store.release(self._game, self._instance, taken, self._now_ms())
             raise
         _log.info("partitions_taken", count=len(taken), held=len(self.held))
+        self._count("taken", len(taken))
 
     async def _take(self, taken: dict[int, Held]) -> None:
         await self._tenant.listen(taken)
@@ -318,5 +326,6 @@ class Partitions:
             _log.warning("partitions_not_released", reason=str(error))
             return
         _log.info("partitions_released", count=len(partitions), held=len(self.held))
+        self._count("released", len(partitions))
         with contextlib.suppress(BusError):
             await self._tenant.offer(partitions)

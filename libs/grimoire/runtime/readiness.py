@@ -85,8 +85,11 @@ class _Watch:
         self._gauge = METRICS.ready.labels(service)
 
     async def run(self, every_s: float) -> None:
+        loop = asyncio.get_running_loop()
         while True:
+            due = loop.time() + every_s
             await asyncio.sleep(every_s)
+            METRICS.loop_lag.observe(max(0.0, loop.time() - due))
             await self.look()
 
     async def look(self) -> None:
