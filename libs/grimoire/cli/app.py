@@ -67,6 +67,13 @@ def play(
     challenge: Annotated[bool, typer.Option("--challenge", help="Open a challenge and wait for a friend.")] = False,
     join: Annotated[str, typer.Option("--join", help="Take the other seat of a challenge.")] = "",
     match: Annotated[str, typer.Option("--match", help="Go back to a match of yours.")] = "",
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from", metavar="MATCH@VERSION", help="Play on from a match that is over (or its file), unrated."
+        ),
+    ] = "",
+    seat: Annotated[int | None, typer.Option("--seat", min=0, help="Which of your seats.")] = None,
     name: Annotated[str, typer.Option("--name", help="Your name, 1 to 24 characters.")] = "",
     phrase: Annotated[str, typer.Option("--phrase", help="Words of your own, mixed into your random number.")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Lines of text instead of a full screen.")] = False,
@@ -74,12 +81,19 @@ def play(
     lang: Language = "en",
     server: Server = "",
 ) -> None:
-    """Play in this terminal: against a bot, against a friend, or choose on the screen."""
+    """Play in this terminal: against a bot, against a friend, or choose on the screen.
+
+    With --from you play on from any version of a finished match: against a bot (--vs), with a guest (--challenge), or
+    on all seats yourself.
+    """
     from grimoire.cli.play import Wish
     from grimoire.cli.play import play as work
 
-    if sum(bool(w) for w in (vs, challenge, join, match)) > 1:
-        fail("choose one of --vs, --challenge, --join and --match", code=2)
+    if sum(bool(w) for w in (vs, challenge, join, match)) > 1 or (source and (join or match)):
+        fail("choose one of --vs, --challenge, --join and --match; --from goes with the first two", code=2)
+    begun, at, version = source.rpartition("@")
+    if source and not (at and begun and version.isascii() and version.isdigit()):
+        fail(f"--from {source}: write --from MATCH@VERSION, e.g. the version that `grimoire replay` shows", code=2)
     if vs and not vs.startswith("bot:"):
         fail(f"--vs {vs}: write --vs bot:LEVEL, e.g. bot:heuristic", code=2)
     wish = Wish(
@@ -88,6 +102,9 @@ def play(
         challenge=challenge,
         join=join,
         match=match,
+        seat=seat,
+        source=begun,
+        version=int(version or 0),
         name=name,
         phrase=phrase,
         plain=plain,

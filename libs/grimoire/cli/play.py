@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import sys
@@ -9,9 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from grimoire.cli.say import fail
+import msgspec
+
+from grimoire.cli.say import fail, file_named
 from grimoire.cli.screens.wish import Wish
 from grimoire.cli.stacks import signed_in
+from grimoire.client import Client
 from grimoire.plugins import load_game
 from grimoire.runtime.config import Config, LogLevel
 from grimoire.runtime.observe import configure_logging
@@ -33,6 +37,7 @@ async def play(wish: Wish) -> int:
     with _logging_to_file() as log_file:
         async with signed_in(wish.server, name=wish.name, language=wish.language) as client:
             me = (await client.whoami()).name
+            wish = await _with_source(client, wish)
             if plain:
                 from grimoire.cli.screens.plain import PlainClient
 
@@ -42,6 +47,21 @@ async def play(wish: Wish) -> int:
             app = GrimoireApp(client, wish, me=me, log_file=log_file)
             await app.run_async()
             return app.return_code or 0
+
+
+async def _with_source(client: Client, wish: Wish) -> Wish:
+    """The wish with a match in the place of a file to play on from; the file is audited on the way."""
+    file = file_named(wish.source) if wish.source else None
+    if file is None:
+        return wish
+    try:
+        data = await asyncio.to_thread(file.read_bytes)
+    except OSError as error:
+        fail(f"{file} cannot be read: {error.strerror}", code=2)
+    brought = await client.import_file(data)
+    if not brought.match_id:
+        fail(f"{file} does not hold; see: grimoire audit {file}", code=1)
+    return msgspec.structs.replace(wish, source=brought.match_id)
 
 
 async def watch(match: str, *, plain: bool, language: str, server: str) -> int:

@@ -81,11 +81,18 @@ class MadeUpClient:
     async def matches(self, **_: Any) -> list[matchmaking_pb2.MatchSummary]:
         return [matchmaking_pb2.MatchSummary(match_id="m7", game="two_towers", seats=SEATS)]
 
+    async def play_on(self, match_id: str, version: int, **wishes: Any) -> matchmaking_pb2.Challenge:
+        self._note("play_on", match_id, version, wishes)
+        challenge = self._challenge(matched=not wishes["invite"])
+        if not (wishes["level"] or wishes["invite"]):
+            challenge.seats[1].CopyFrom(matchmaking_pb2.ChallengeSeat(seat=1, name="Aino", mine=True))
+        return challenge
+
     async def open_match(
-        self, match_id: str, *, as_public: bool, phrase: str, on_update: Callable[[Any], None]
+        self, match_id: str, seat: int | None, *, as_public: bool, phrase: str, on_update: Callable[[Any], None]
     ) -> SessionFeed:
         self._note("open_match", match_id, as_public, phrase)
-        session = SessionFeed(table_of(PLUGIN.game), None if as_public else 0)
+        session = SessionFeed(table_of(PLUGIN.game), None if as_public else seat or 0)
         session.table.now_ms += 20_000
         self.sessions.append(session)
         return session
@@ -145,6 +152,33 @@ async def test_back_to_a_match_of_ones_own_finds_the_names() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: shows(app, MatchScreen) and "Aino (you)" in text(app))
     assert client.calls == [("open_match", "m7", False, "")]
+
+
+async def test_playing_on_from_a_match_against_a_bot() -> None:
+    client = MadeUpClient()
+    app = app_of(client, source="m7", version=12, level="random", options={"turn_time_s": "600"})
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: shows(app, MatchScreen))
+    wishes = {"level": "random", "invite": False, "seat": None, "options": {"turn_time_s": "600"}}
+    assert client.calls[0] == ("play_on", "m7", 12, wishes)
+
+
+async def test_playing_on_with_a_guest_waits_for_one() -> None:
+    client = MadeUpClient()
+    app = app_of(client, source="m7", version=12, challenge=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: shows(app, MatchScreen))
+    assert [call[0] for call in client.calls] == ["play_on", "matched", "open_match"]
+
+
+async def test_playing_on_alone_tells_how_to_play_the_other_seat() -> None:
+    client = MadeUpClient()
+    app = app_of(client, source="m7", version=12, seat=1)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "--match m1 --seat 0" in " ".join(text(app).split()))
+        await pilot.press("enter")
+        await until(pilot, lambda: shows(app, MatchScreen))
+    assert client.sessions[0].seat == 1
 
 
 async def test_what_cannot_be_is_told_and_then_there_is_the_lobby() -> None:

@@ -25,16 +25,24 @@ class Target(msgspec.Struct, frozen=True):
         match_id: its id.
         seats: who sits there, as far as the challenge told.
         public: only watch it.
+        seat: which of one's own seats; None: the first.
     """
 
     match_id: str
     seats: tuple[matchmaking_pb2.ChallengeSeat, ...] = ()
     public: bool = False
+    seat: int | None = None
 
     @classmethod
-    def of(cls, challenge: matchmaking_pb2.Challenge) -> Target:
+    def of(cls, challenge: matchmaking_pb2.Challenge, seat: int | None = None) -> Target:
         """The match of a challenge that has one."""
-        return cls(challenge.match_id, tuple(challenge.seats))
+        return cls(challenge.match_id, tuple(challenge.seats), seat=seat)
+
+    @property
+    def other_seats(self) -> list[int]:
+        """The seats that are one's own too, where one plays against oneself."""
+        own = [seat.seat for seat in self.seats if seat.mine]
+        return [seat for seat in own if seat != (own[0] if self.seat is None else self.seat)]
 
 
 class Early:
@@ -94,6 +102,18 @@ class LobbyDesk:
             return await self.client.play_bot(self.wish.game, level, options)
         return await self.client.create(self.wish.game, options)
 
+    async def play_on(self) -> matchmaking_pb2.Challenge:
+        """A match that goes on from the one that was asked for."""
+        wish = self.wish
+        return await self.client.play_on(
+            wish.source,
+            wish.version,
+            level=wish.level,
+            invite=wish.challenge,
+            seat=wish.seat,
+            options=wish.options,
+        )
+
     async def join(self, challenge_id: str) -> matchmaking_pb2.Challenge:
         """Takes a seat, and waits for the match if all seats are taken.
 
@@ -113,7 +133,11 @@ class LobbyDesk:
         """
         early = Early()
         session = await self.client.open_match(
-            target.match_id, as_public=target.public, phrase=self.wish.phrase, on_update=early.keep
+            target.match_id,
+            target.seat,
+            as_public=target.public,
+            phrase=self.wish.phrase,
+            on_update=early.keep,
         )
         sitters = Sitters.of(target.seats)
         with contextlib.suppress(ClientError):  # without names the seats have numbers

@@ -75,7 +75,7 @@ class PlainClient:
             return await self._list_watchable()
         InputLines(self._descriptor, self._on_line)
         target: Target | None = None
-        if wish.level or wish.challenge or wish.join or wish.match:
+        if wish.level or wish.challenge or wish.join or wish.match or wish.source:
             target = await self._told(self._from_wish())
             if target is None:
                 return _FAILED
@@ -113,12 +113,24 @@ class PlainClient:
     async def _from_wish(self) -> Target | None:
         wish, desk = self._wish, self._desk
         if wish.match:
-            return Target(wish.match, public=wish.watch)
+            return Target(wish.match, public=wish.watch, seat=wish.seat)
+        if wish.source:
+            return await self._play_on()
         if wish.level:
             return Target.of(await desk.create(wish.options, wish.level))
         if wish.join:
             return await self._until_matched(await desk.join(wish.join))
         return await self._until_matched(await desk.create(wish.options, ""))
+
+    async def _play_on(self) -> Target | None:
+        challenge = await self._desk.play_on()
+        if not self._wish.alone or not challenge.match_id:
+            return await self._until_matched(challenge)
+        target = Target.of(challenge, self._wish.seat)
+        for seat in target.other_seats:
+            command = self._wish.command("--match", f"{target.match_id} --seat {seat}")
+            self._say(self._words("alone", seat=seat, command=command))
+        return target
 
     async def _rematch(self, match_id: str) -> Target | None:
         return await self._until_matched(await self._client.rematch(match_id))

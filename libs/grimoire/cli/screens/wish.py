@@ -10,7 +10,7 @@ __all__ = ["Wish"]
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """How to come to a match; with none of `level`, `challenge`, `join` and `match` one chooses in the lobby.
+    """How to come to a match; with none of `level`, `challenge`, `join`, `match`, `source` one chooses in the lobby.
 
     Attributes:
         game: its name.
@@ -18,6 +18,9 @@ class Wish(msgspec.Struct, frozen=True):
         challenge: open a challenge and wait.
         join: id of the challenge to join.
         match: id of the match to go back to.
+        seat: which of one's own seats; None: the first.
+        source: id of a match that is over, to play on from; against a bot, with a guest (`challenge`), or alone.
+        version: at which one plays on from it.
         name: one's own; empty: the one from before, or one that is made up.
         phrase: one's own words, mixed into one's random number.
         plain: lines of text instead of a full screen.
@@ -32,6 +35,9 @@ class Wish(msgspec.Struct, frozen=True):
     challenge: bool = False
     join: str = ""
     match: str = ""
+    seat: int | None = None
+    source: str = ""
+    version: int = 0
     name: str = ""
     phrase: str = ""
     plain: bool = False
@@ -39,6 +45,11 @@ class Wish(msgspec.Struct, frozen=True):
     language: str = "en"
     server: str = ""
     watch: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """One plays on from a match, on all its seats."""
+        return bool(self.source) and not (self.level or self.challenge)
 
     def command(self, action: str, value: str = "") -> str:
         """What to type for something about this game on this server, e.g. to join a challenge.
