@@ -521,7 +521,7 @@ class MatchScreen(Screen[After]):
             self._failure = str(error)
         else:
             if rejected is not None:
-                model.refuse(rejected)
+                model.refuse(rejected, sent=False)
         self._draw()
 
     @work(exclusive=True, group="resign")

@@ -126,14 +126,20 @@ class MatchModel:
         else:
             self.draft = self.draft.kept_for(own)
 
-    def refuse(self, rejected: Rejected) -> None:
-        """A refusal, as a sentence and the rule it rests on; it stays in the log as one's own line."""
+    def refuse(self, rejected: Rejected, *, sent: bool = True) -> None:
+        """A refusal, as a sentence and the rule it rests on.
+
+        Args:
+            rejected: what was said.
+            sent: a command was refused: that stays in the log as one's own line; otherwise somebody only asked.
+        """
 
         def say() -> str:
             return refusal(rejected, self.words, self.wording)
 
         self.said = Said(Tone.REFUSAL, say)
-        self.chronicle.note(lambda: self.words("log.refused", text=say()))
+        if sent:
+            self.chronicle.note(lambda: self.words("log.refused", text=say()))
 
     def hint(self, key: str, **arguments: object) -> None:
         """Something to know, until the next thing happens."""
