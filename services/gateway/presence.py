@@ -48,6 +48,8 @@ class _Match:
         self.since_ms: dict[int, int] = {}
         """By seat: when it came, or left."""
         self.online: frozenset[int] = frozenset()
+        self.watching = 0
+        """Watchers here and elsewhere, as told."""
         self.shown = lobby_pb2.Presence()
         self.listeners: set[asyncio.Event] = set()
         self.settling: asyncio.TimerHandle | None = None
@@ -121,7 +123,7 @@ class Presence:
             for name in silent:
                 del match.others[name]
             if silent:
-                self._settle(match_id, match)
+                self._settle(match)
             if match.is_followed and now - match.told_s > _REPEAT_S:
                 self._tell(match_id, match)
         while len(self._matches) > _REMEMBERED:
@@ -165,15 +167,15 @@ class Presence:
 
     def _settled(self, match_id: str, match: _Match) -> None:
         match.settling = None
-        self._settle(match_id, match)
+        self._settle(match)
         self._tell(match_id, match)
 
-    def _settle(self, match_id: str, match: _Match) -> None:
-        del match_id
+    def _settle(self, match: _Match) -> None:
         online = frozenset(match.seats) | {seat for _, told in match.others.values() for seat in told.seats}
         for seat in online ^ match.online:
             match.since_ms[seat] = self._now_ms()
         match.online = online
+        match.watching = match.watchers + sum(told.watchers for _, told in match.others.values())
         for news in match.listeners:
             news.set()
 
@@ -182,7 +184,7 @@ class Presence:
     def _seen(self, match: _Match, seats: tuple[int, ...]) -> lobby_pb2.Presence:
         now_ms = self._now_ms()
         current = lobby_pb2.Presence(
-            watchers=match.watchers + sum(told.watchers for _, told in match.others.values()),
+            watchers=match.watching,
             seats=[self._seat(match, seat, now_ms) for seat in seats],
         )
         if current == match.shown:
@@ -229,4 +231,4 @@ class Presence:
             match.others[told.instance] = (self._now(), told)
         else:
             match.others.pop(told.instance, None)
-        self._settle(told.match_id, match)
+        self._settle(match)
