@@ -69,8 +69,14 @@ class Friends:
         if game not in self._games.known:
             return illegal("unknown_game", field="game", game=game[:64])
         party_id = derived_id("party", caller.account_id, (request_id or secrets.token_bytes(16)).hex())
-        await self._names.remember(caller.account_id, caller.name)
         now_ms = self._now_ms()
+        known = await self._party_book.get(party_id, now_ms)
+        if known is not None:
+            return known
+        busy = await self._busy(caller)
+        if busy is not None:
+            return busy
+        await self._names.remember(caller.account_id, caller.name)
         until_ms = now_ms + int(self._limits.party_s * 1000)
         return await self._party_book.make(party_id, game, caller.account_id, now_ms, until_ms)
 
@@ -84,6 +90,9 @@ class Friends:
             return there
         if await self.ticket_of(there) is not None:
             return illegal("party_searching", field="party_id")
+        busy = await self._busy(caller)
+        if busy is not None:
+            return busy
         checked = await self._games.check(there.game, {})
         most = len(there.members) if isinstance(checked, Illegal) else checked.max_seats
         await self._names.remember(caller.account_id, caller.name)
@@ -129,6 +138,11 @@ class Friends:
                     return
                 yield party
                 await bell.wait(self._limits.news_s)
+
+    async def _busy(self, caller: Identity) -> Illegal | None:
+        """Whoever waits in a queue stays with those it waits with."""
+        waiting = await self._ticket_book.of_account(caller.account_id)
+        return illegal("already_searching", name=caller.name) if waiting is not None else None
 
     def _refusal(self, caller: Identity) -> Illegal | None:
         return illegal("people_only") if caller.bot else self._bounds.too_fast(caller)

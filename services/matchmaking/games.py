@@ -49,6 +49,8 @@ class Games:
     def __init__(self, directory: RulesDirectory) -> None:
         self._directory = directory
         self._manifests: dict[tuple[str, str], tuple[float, manifest_pb2.Manifest]] = {}
+        # By game: what its presets come to, for one manifest.
+        self._presets: dict[str, tuple[bytes, dict[str, Checked]]] = {}
 
     @property
     def known(self) -> Sequence[str]:
@@ -88,6 +90,23 @@ class Games:
         if language == DEFAULT_LANGUAGE or language not in english.languages or not _LANGUAGE.fullmatch(language):
             return english
         return await self._described(game, language)
+
+    async def presets(self, game: str) -> Mapping[str, Checked]:
+        """Options of the game's presets for quick play, by preset; one that the game itself refuses is missing.
+
+        Raises:
+            Unavailable: the game does not answer.
+        """
+        manifest = await self.manifest(game, DEFAULT_LANGUAGE)
+        digest, known = self._presets.get(game, (b"", {}))
+        if digest != manifest.digest or not known:
+            judged = {
+                preset.preset: await self.check(game, {option.name: option.value for option in preset.options})
+                for preset in manifest.presets
+            }
+            known = {name: checked for name, checked in judged.items() if isinstance(checked, Checked)}
+            self._presets[game] = (manifest.digest, known)
+        return known
 
     async def _described(self, game: str, language: str) -> manifest_pb2.Manifest:
         fresh_until, known = self._manifests.get((game, language), (0.0, None))

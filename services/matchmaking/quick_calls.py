@@ -20,7 +20,7 @@ from matchmaking.parties import Party
 from matchmaking.quick_play import QueueWish, queue_of
 from matchmaking.shown_tickets import show_party, show_policy, show_queue, show_ticket
 from matchmaking.texts import illegal, rejection
-from matchmaking.tickets import Queue, Ticket, TicketStage
+from matchmaking.tickets import Ticket, TicketStage
 
 __all__ = ["QuickPlayCalls"]
 
@@ -157,23 +157,18 @@ class QuickPlayCalls(matchmaking_pb2_grpc.MatchmakingServiceServicer):
     async def _queues(self, game: str, language: str) -> list[quickplay_pb2.Queue]:
         manifest = await self._desk.games.manifest(game, language)
         crowds = dict(await self._desk.quick_play.crowds(game))
-        rows = [(await self._of_preset(game, preset), preset) for preset in manifest.presets]
-        named = {queue for queue, _ in rows if queue is not None}
-        plain = manifest_pb2.Preset()
-        rows += [(queue, plain) for queue in crowds if queue not in named]
-        return [
-            show_queue(queue, preset, crowds.get(queue, 0), manifest, language)
-            for queue, preset in rows
-            if queue is not None
+        presets = await self._desk.games.presets(game)
+        rows = [
+            (
+                queue_of(game, checked.options, preset.seats or default_seats(checked), match_pb2.MATCH_MODE_RATED),
+                preset,
+            )
+            for preset in manifest.presets
+            if (checked := presets.get(preset.preset)) is not None
         ]
-
-    async def _of_preset(self, game: str, preset: manifest_pb2.Preset) -> Queue | None:
-        """The rated queue of a preset; None if the game does not accept its own options."""
-        checked = await self._desk.games.check(game, {option.name: option.value for option in preset.options})
-        if isinstance(checked, Illegal):
-            return None
-        seats = preset.seats or default_seats(checked)
-        return queue_of(game, checked.options, seats, match_pb2.MATCH_MODE_RATED)
+        named = {queue for queue, _ in rows}
+        rows += [(queue, manifest_pb2.Preset()) for queue in crowds if queue not in named]
+        return [show_queue(queue, preset, crowds.get(queue, 0), manifest, language) for queue, preset in rows]
 
     # ---- parties ---------------------------------------------------------------------------------------------------
 

@@ -302,6 +302,9 @@ async def test_a_party_is_left_broken_up_and_bounded(house: House) -> None:
     assert (await eve.join_party(party.party_id)).rejection.code == "party_searching"
     friend = house.client(Identity("acc-1", "Friend 1"))
     assert (await friend.enter()).rejection.code == "already_searching"
+    assert (await friend.make_party()).rejection.code == "already_searching"
+    elsewhere = (await bo.make_party()).party
+    assert (await friend.join_party(elsewhere.party_id)).rejection.code == "already_searching"
     await friend.leave_party(party.party_id)
     await ada.ticket_that(ticket.ticket_id, lambda now: now.status in (CANCELLED, NOT_READY))
     assert not (await friend.leave_party(party.party_id)).HasField("rejection"), "twice is once"
