@@ -284,6 +284,7 @@ async def test_a_reader_that_does_not_keep_up_is_dropped_and_others_are_not(tmp_
     async with house(tmp_path, gateway) as home, running_table(home) as table:
         feeds = gateway.feeds
         assert feeds is not None
+        dropped = METRICS.slow_watchers._value.get()
         slow = feeds.watch("toy", MatchId(table.match_id), PUBLIC, 0, b"")
         assert (await anext(slow)).frame.HasField("snapshot")
         version = table.sessions[0].version
@@ -297,6 +298,7 @@ async def test_a_reader_that_does_not_keep_up_is_dropped_and_others_are_not(tmp_
             async for _ in slow:
                 pass
         assert refused.value.rejection.code == "slow_client"
+        assert METRICS.slow_watchers._value.get() == dropped + 1
         # It resumes by version and has lost nothing.
         frame = await first(table.watch(as_public=True, since_hash=genesis(table.match_id)))
         assert entries_of(frame) == (0, last, last)

@@ -117,8 +117,6 @@ class _Meters:
         self.duplicates = METRICS.duplicates.labels(game)
         self.open_matches = METRICS.open_matches.labels(game)
         self.owned = METRICS.owned_partitions.labels(game)
-        self.queued = METRICS.queued_commands.labels(game)
-        self.cached = METRICS.cached_matches.labels(game)
         self.clock_lag = METRICS.clock_lag.labels(game)
 
     def refused(self, code: str) -> None:
@@ -201,6 +199,9 @@ class Owner:
             StoreError, BusError: if store or broker do not answer.
         """
         self._address = address
+        # Asked for when somebody looks: they change with every command.
+        METRICS.queued_commands.labels(self.game).set_function(lambda: self._committer.queued)
+        METRICS.cached_matches.labels(self.game).set_function(lambda: len(self._cache))
         self._outbox.start()
         self._committer.start()
         if self._notary is not None:
@@ -316,8 +317,6 @@ class Owner:
         """What waited for certainty goes on."""
         self._meters.owned.set(len(self.partitions.held))
         self._meters.open_matches.set(len(self._clockwork))
-        self._meters.queued.set(self._committer.queued)
-        self._meters.cached.set(len(self._cache))
         self._settle_deferred()
         if self._late and self.partitions.sure(self._now_ms()):
             late, self._late = self._late, {}

@@ -14,6 +14,7 @@ from grimoire.engine import ALL
 from grimoire.fairness.verify import exit_status
 from grimoire.match import Phase
 from grimoire.plugins import load_game
+from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import audit_pb2, envelope_pb2, frame_pb2, match_pb2
 from tests.gateway.house import House, house
 from tests.support.table import Clock, Table, accepted, broker, refused, submission, table
@@ -127,6 +128,7 @@ async def test_a_match_whose_rules_were_thrown_away_waits_and_is_never_misread(t
         running, sessions = await begun(home, clients)
         before = (await clients[0].match(running)).head
         await change_rules(home, FORGETFUL)
+        missing = METRICS.unruled_matches.labels("toy", "1")._value.get()
 
         with pytest.raises(Rejected) as rejected:
             await sessions[0].submit("resign", match_pb2.Resign())
@@ -137,6 +139,7 @@ async def test_a_match_whose_rules_were_thrown_away_waits_and_is_never_misread(t
         with pytest.raises(Rejected) as rejected:
             await anext(aiter(clients[0].frames(over, ALL)))
         assert rejected.value.code == "rules_not_installed"
+        assert METRICS.unruled_matches.labels("toy", "1")._value.get() > missing
         # What needs no rules is there: heads, logs, and an audit of everything but the rules.
         head = (await clients[0].match(running)).head
         assert (head.version, head.hash, head.status, head.created) == (

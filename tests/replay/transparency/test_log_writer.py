@@ -113,6 +113,7 @@ async def test_a_game_speaks_for_its_own_matches_only(broker: Broker, url: str) 
 async def test_a_swapped_promise_is_refused_and_raises_the_alarm(broker: Broker, url: str) -> None:
     game = await broker.connect(game_role(GAME))
     alarms = METRICS.log_alarms.labels(GAME, "commit")._value.get()
+    refused = METRICS.log_refused.labels(GAME, "conflict")._value.get()
     async with writing(broker, url, "a"):
         with capture_logs() as logs:
             assert numbers(await append(game, commit("m1"))) == [0]
@@ -127,6 +128,7 @@ async def test_a_swapped_promise_is_refused_and_raises_the_alarm(broker: Broker,
     ]
     assert bytes.fromhex(told[0]["second"]) == commit("m1", commitment=bytes(32))
     assert METRICS.log_alarms.labels(GAME, "commit")._value.get() == alarms + 1
+    assert METRICS.log_refused.labels(GAME, "conflict")._value.get() == refused + 2
 
 
 @pytest.mark.parametrize("data", [b"\xff" * 30, b"no message at all"])

@@ -21,6 +21,7 @@ from grimoire.runtime import stack as stack_module
 from grimoire.runtime.config import Address, AlreadyRunningError, Config, ConfigError, RunFile
 from grimoire.runtime.keys import KeyFileError, KeyRing
 from grimoire.runtime.lifecycle import Service
+from grimoire.runtime.metrics import METRICS
 from grimoire.runtime.rpc import is_serving, open_channel
 from grimoire.runtime.stack import Stack, StackError
 from tests.support.broker import ended, until
@@ -129,8 +130,10 @@ async def test_children_are_processes_of_their_own(config: Config, start: Start,
 async def test_a_service_that_breaks_is_started_again_under_its_address(config: Config, start: Start) -> None:
     async with start(toys(*NAMES)) as stack:
         before = RunFile.read(config.home)
+        restarts = METRICS.restarts.labels("matchmaking")._value.get()
         (config.home / "break-matchmaking").touch()
         await until(lambda: notes(config.home).count("start matchmaking") == 2)
+        assert METRICS.restarts.labels("matchmaking")._value.get() == restarts + 1
         address = str(stack.config.address("matchmaking"))
         await until_async(lambda: serving(address))
         assert not stack.gave_up.is_set()
@@ -244,6 +247,7 @@ async def test_fixed_ports_are_kept(config: Config, start: Start) -> None:
 RUN = """
 import sys
 from grimoire.runtime.config import Config
+from grimoire.runtime.metrics import METRICS
 from grimoire.runtime.lifecycle import Service
 from grimoire.runtime.stack import run_stack
 services = [Service(n, "tests.support.toy_services:well", n) for n in ("replay", "gateway")]
