@@ -11,6 +11,7 @@ import asyncio
 import gzip
 import ipaddress
 import json
+import re
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from email.utils import formatdate
@@ -68,6 +69,7 @@ _CONTENT_TYPES: Final = frozenset(
     {"application/proto", "application/json", "application/connect+proto", "application/connect+json"}
 )
 _COMPRESSED_FROM: Final = 1024
+_HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?P<port>:[0-9]{1,5})?")
 
 
 class _No(Exception):  # noqa: N818 - an answer, no error
@@ -167,13 +169,12 @@ class Guard:
         request.secure = request.secure or f"https://{host}" in self._origins
 
     def _is_ours(self, host: str) -> bool:
-        if self._hosts and host in self._hosts:
+        if host in self._hosts:
             return True
-        try:
-            parts = urlsplit(f"//{host}")
-            name, _ = parts.hostname or "", parts.port
-        except ValueError:
+        found = _HOST.fullmatch(host)
+        if found is None:
             return False
+        name = found["name"].strip("[]")
         if self._hosts:
             # With names of its own it answers to no others; health is asked by address.
             return name in ("localhost", "127.0.0.1", "::1")

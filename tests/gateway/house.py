@@ -66,6 +66,14 @@ class House:
         yield
         await self.game.start()
 
+    @asynccontextmanager
+    async def another_edge(self, gateway: Gateway) -> AsyncIterator[str]:
+        """A second edge of the same installation; gives where browsers connect to it."""
+        anywhere = Address("127.0.0.1", 0)
+        config = self.config.with_address("gateway", anywhere).with_address("web", anywhere)
+        async with serving(gateway, config) as address:
+            yield f"http://{Bound.of(address).others['web']}"
+
     def identity(self, client: Client) -> Identity:
         """Whom a client's token speaks for."""
         identity = verify(self.keys, client.token or "")

@@ -60,12 +60,11 @@ async def test_a_program_gets_its_token_and_no_cookie(home_house: House) -> None
 
 
 async def test_a_cookie_without_an_origin_is_nobodys(home_house: House) -> None:
-    async with guests(home_house.web, "Aino") as (browser,):
-        async with httpx.AsyncClient(base_url=home_house.web, cookies=browser.http.cookies) as bare:
-            response = await bare.post(
-                "/grimoire.v1.AccountService/GetMe", content=b"{}", headers={"content-type": "application/json"}
-            )
-            assert response.json() == {}
+    kind = {"content-type": "application/json"}
+    async with guests(home_house.web, "Aino") as (browser,), httpx.AsyncClient(base_url=home_house.web) as bare:
+        bare.cookies = browser.http.cookies
+        response = await bare.post("/grimoire.v1.AccountService/GetMe", content=b"{}", headers=kind)
+        assert response.json() == {}
 
 
 async def test_a_bad_token_is_refused_and_a_bad_cookie_is_none(home_house: House) -> None:
