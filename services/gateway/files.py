@@ -21,7 +21,7 @@ __all__ = ["Files"]
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _INDEX: Final = "/index.html"
-_ROUTES: Final = frozenset({"", "m", "audit", "u", "rules", "settings", "about", "cards", "stats", "history"})
+_ROUTES: Final = frozenset({"m", "audit", "u", "rules", "settings", "about", "cards", "stats", "history"})
 """First parts of the paths that the client's own router knows."""
 _HASHED: Final = re.compile(r"/assets/.*[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+")
 """Names that change with what they hold."""
@@ -109,7 +109,7 @@ class Files:
                 kind = {"content-type": "text/html; charset=utf-8", "cache-control": "no-store"}
                 await _answer(send, method, 503, _NO_BUILD, kind)
                 return
-            status = 200 if path.split("/")[1] in _ROUTES else 404
+            status = 200 if _is_route(path) else 404
         if file is None:
             await _answer(send, method, 404, b"There is no such file.", {"cache-control": "no-store"})
             return
@@ -118,9 +118,7 @@ class Files:
     @staticmethod
     def _is_page(path: str, headers: Mapping[bytes, str]) -> bool:
         """A route of the client, or what somebody takes for one: it is shown a page, not a bare word."""
-        return path.split("/")[1] in _ROUTES or (
-            "text/html" in headers.get(b"accept", "") and not path.startswith("/assets/")
-        )
+        return _is_route(path) or ("text/html" in headers.get(b"accept", "") and not path.startswith("/assets/"))
 
     async def _refresh(self) -> None:
         stamp = _stamp(self._folder / _INDEX[1:])
@@ -131,6 +129,10 @@ class Files:
                 self._known = await asyncio.to_thread(_read, self._folder) if stamp is not None else {}
                 self._stamp = stamp
                 _log.info("web_client_read", files=len(self._known))
+
+
+def _is_route(path: str) -> bool:
+    return path == "/" or path.split("/")[1] in _ROUTES
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

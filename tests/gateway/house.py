@@ -96,7 +96,7 @@ class House:
         options = spec.pop("options", {})
         create = match_pb2.CreateMatch(
             game=GAME,
-            mode=match_pb2.MATCH_MODE_CASUAL,
+            mode=spec.pop("mode", match_pb2.MATCH_MODE_CASUAL),
             options=[match_pb2.OptionValue(name=k, value=v) for k, v in options.items()],
             seats=[
                 match_pb2.SeatOccupant(
