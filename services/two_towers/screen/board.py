@@ -50,15 +50,12 @@ class TwoTowersBoard(Vertical):
         self._sides = (Side(), Side())
         self._field = Field()
         self._cards = tuple(CardFace(host, slot) for slot in range(HAND_SIZE))
+        self._hand_grid = ItemGrid(*self._cards, id="tt-hand")
 
     def compose(self) -> ComposeResult:
         """Numbers outside, towers between them, the hand below."""
-        with Horizontal(id="tt-top"):
-            yield self._sides[0]
-            yield self._field
-            yield self._sides[1]
-        with ItemGrid(id="tt-hand"):
-            yield from self._cards
+        yield Horizontal(self._sides[0], self._field, self._sides[1], id="tt-top")
+        yield self._hand_grid
 
     # ---- drawing ---------------------------------------------------------------------------------------------------
 
@@ -80,7 +77,7 @@ class TwoTowersBoard(Vertical):
     def _draw(self, *, moved: bool) -> None:
         if self._shown is None:
             return
-        if not (self.size and self.query("#tt-hand")):
+        if not self.size:
             # Told before it was laid out, or while it is hidden.
             self.call_after_refresh(self._draw_laid_out)
             return
@@ -96,12 +93,12 @@ class TwoTowersBoard(Vertical):
         self._draw_hand(self._shown, plan)
 
     def _draw_laid_out(self) -> None:
-        if self.size and self.query("#tt-hand"):
+        if self.size:
             self._draw(moved=False)
 
     def _draw_hand(self, shown: Shown, plan: Layout) -> None:
         held = self._hand()
-        hand = self.query_one("#tt-hand", ItemGrid)
+        hand = self._hand_grid
         hand.display = bool(held)
         hand.styles.grid_size_columns = plan.columns
         hand.styles.height = plan.hand_height

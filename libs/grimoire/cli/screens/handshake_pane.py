@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
+from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.model import MatchModel, Step
 
 __all__ = ["HandshakePane", "handshake_lines"]
@@ -31,9 +31,13 @@ def handshake_lines(steps: Sequence[Step]) -> list[Content]:
 class HandshakePane(Vertical):
     """Shown until the cards are dealt and the digest of the deal has been seen."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._text = Label(id="handshake")
+
     def compose(self) -> ComposeResult:
         """One text."""
-        yield Static(id="handshake")
+        yield self._text
 
     def tell(self, model: MatchModel) -> None:
         """Shows how far it is."""
@@ -50,4 +54,4 @@ class HandshakePane(Vertical):
                 Content(""),
                 Content.styled(words("handshake.go"), "bold"),
             ]
-        self.query_one("#handshake", Static).update(Content("\n").join(lines))
+        self._text.tell(Content("\n").join(lines))

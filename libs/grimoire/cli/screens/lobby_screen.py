@@ -13,11 +13,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from grimoire.cli.screens.dialogs import Ask, Read
 from grimoire.cli.screens.key_button import KeyButton
+from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.sitters import Sitters, mark
 from grimoire.cli.screens.theme import seat_colour
 from grimoire.cli.screens.wording import Wording
@@ -96,6 +97,9 @@ class LobbyScreen(Screen[Choice]):
         self._watch_only = watch_only
         self._listing: Listing | None = None
         self._failure = ""
+        self._headline = Label(id="headline")
+        self._list = OptionList(id="lobby")
+        self._keys = {action: KeyButton(id=f"key-{action}", action=f"screen.{action}") for action in _KEYS}
         self._speak(language)
 
     def _speak(self, language: str) -> None:
@@ -109,16 +113,14 @@ class LobbyScreen(Screen[Choice]):
 
     def compose(self) -> ComposeResult:
         """Headline, list, buttons."""
-        yield Static(id="headline")
-        yield OptionList(id="lobby")
-        with Horizontal(id="keys"):
-            for action in _KEYS:
-                yield KeyButton(id=f"key-{action}", action=f"screen.{action}")
+        yield self._headline
+        yield self._list
+        yield Horizontal(*self._keys.values(), id="keys")
 
     def on_mount(self) -> None:
         """Asks at once, then every two seconds."""
         self._draw()
-        self.query_one("#lobby").focus()
+        self._list.focus()
         self._renew()
         self.set_interval(_REFRESH_S, self._renew)
 
@@ -135,13 +137,13 @@ class LobbyScreen(Screen[Choice]):
 
     def _draw(self) -> None:
         words = self.words
-        headline = self.query_one("#headline", Static)
+        headline = self._headline
         headline.set_class(bool(self._failure), "lost")
         if self._failure:
-            headline.update(Content(f"… {words('connection.lost')} ({self._failure})"))
+            headline.tell(Content(f"… {words('connection.lost')} ({self._failure})"))
         else:
-            headline.update(Content(f"Grimoire · {self._wording.name()} · {words('lobby.me', name=self._me)}"))
-        view = self.query_one("#lobby", OptionList)
+            headline.tell(Content(f"Grimoire · {self._wording.name()} · {words('lobby.me', name=self._me)}"))
+        view = self._list
         kept = view.get_option_at_index(view.highlighted).id if view.highlighted is not None else None
         options = _once(self._options())
         view.clear_options().add_options(options)
@@ -150,7 +152,7 @@ class LobbyScreen(Screen[Choice]):
         if wanted is not None:
             view.highlighted = view.get_option_index(wanted)
         for action, key in _KEYS.items():
-            button = self.query_one(f"#key-{action}", KeyButton)
+            button = self._keys[action]
             button.tell(key, words(f"key.{action}"))
             button.display = not (self._watch_only and action in ("new", "join"))
 

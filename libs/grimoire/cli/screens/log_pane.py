@@ -30,9 +30,13 @@ def styled(line: Line) -> Content:
 class LogPane(VerticalScroll, can_focus=False):
     """The whole log; the newest line is at the bottom and stays in sight unless one has scrolled away."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._text = Label(id="log-text")
+
     def compose(self) -> Iterable[Label]:
         """One text that grows."""
-        yield Label(id="log-text")
+        yield self._text
 
     def on_mount(self) -> None:
         """Holds on to the end until somebody scrolls away from it."""
@@ -41,4 +45,4 @@ class LogPane(VerticalScroll, can_focus=False):
     def tell(self, lines: Sequence[Line]) -> None:
         """Shows the last of these lines; the key of the log shows them all."""
         shown = [styled(line) for line in lines[-_SHOWN:]]
-        self.query_one("#log-text", Label).tell(Content("\n").join(shown))
+        self._text.tell(Content("\n").join(shown))

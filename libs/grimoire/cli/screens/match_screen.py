@@ -130,19 +130,26 @@ class MatchScreen(Screen[After]):
         self._digest_seen = model.stage is not Stage.HANDSHAKE and age_ms > _FRESH_MS
         self.board: Board = board(self) if board is not None else TextBoard(self, model.plugin.terminal)
         self._listed = board is None
+        # Held here: news may come before everything is in its place, and after it is gone.
+        self._headline = Label(id="headline")
+        self._handshake = HandshakePane(id="handshake-pane")
+        self._legal = OptionList(id="legal")
+        self._log = LogPane(id="log")
+        self._bar = PromptBar(id="bar")
+        self._result = ResultPane(id="result-pane")
 
     def compose(self) -> ComposeResult:
         """Headline, board and log, prompt bar; the end lies over them."""
-        yield Label(id="headline")
+        yield self._headline
         with Container(id="stage"):
             with Container(id="table"):
-                yield HandshakePane(id="handshake-pane")
+                yield self._handshake
                 yield self._board_widget
             if self._listed:
-                yield OptionList(id="legal")
-            yield LogPane(id="log")
-        yield PromptBar(id="bar")
-        yield ResultPane(id="result-pane")
+                yield self._legal
+            yield self._log
+        yield self._bar
+        yield self._result
 
     @property
     def _wide(self) -> bool:
@@ -157,7 +164,7 @@ class MatchScreen(Screen[After]):
     def on_mount(self) -> None:
         """Begins to follow."""
         if self._listed:
-            self.query_one("#legal").focus()
+            self._legal.focus()
         self._draw()
         self._follow()
         self.set_interval(_TICK_S, self._tick)
@@ -206,9 +213,9 @@ class MatchScreen(Screen[After]):
     def _tick(self) -> None:
         """The clock and the connection; four times a second, one timer for all."""
         if self.model.stage in (Stage.ASKED, Stage.WAITING):
-            self.query_one(PromptBar).tick(self.model.clock(), self.model.words)
+            self._bar.tick(self.model.clock(), self.model.words)
         else:
-            self.query_one(PromptBar).tick(None, self.model.words)
+            self._bar.tick(None, self.model.words)
         self._draw_headline()
         self._ticks += 1
         over = self.model.stage is Stage.OVER and not self.model.watching
@@ -232,12 +239,12 @@ class MatchScreen(Screen[After]):
             return
         shown = self.model.shown(with_news=with_news)
         dealing = shown is None or not self._digest_seen
-        self.query_one("#handshake-pane").display = dealing
+        self._handshake.display = dealing
         if dealing:
-            self.query_one(HandshakePane).tell(self.model)
+            self._handshake.tell(self.model)
         if shown is not None:
             self.board.show(shown)
-        self.query_one(LogPane).tell(self.model.lines())
+        self._log.tell(self.model.lines())
         self._draw_headline()
         self._draw_bar()
         self._draw_legal()
@@ -245,7 +252,7 @@ class MatchScreen(Screen[After]):
 
     def _draw_headline(self) -> None:
         words = self.model.words
-        headline = self.query_one("#headline", Label)
+        headline = self._headline
         lost = not self.model.feed.connected and not self.model.feed.finished and self.model.feed.alarm is None
         headline.set_class(bool(self._failure) or lost, "lost")
         if self._failure:
@@ -262,7 +269,7 @@ class MatchScreen(Screen[After]):
         model = self.model
         sign = {Stage.ASKED: "▶", Stage.WAITING: "…"}.get(model.stage, "■")
         what = Content.styled(f"{sign} {model.turn()}", "bold $accent" if model.stage is Stage.ASKED else "bold")
-        bar = self.query_one(PromptBar)
+        bar = self._bar
         bar.say(what, self._detail(), "watching" if model.watching else model.stage.value)
         bar.offer(self._buttons())
 
@@ -314,7 +321,7 @@ class MatchScreen(Screen[After]):
         """For a board that offers nothing to pick: all that is legal, as a list."""
         if not self._listed:
             return
-        view = self.query_one("#legal", OptionList)
+        view = self._legal
         offers = self.model.draft.offers if not self.model.sending else ()
         labels = [f"{n}  {self.model.wording.entry(offer.entry)}" for n, offer in enumerate(offers, 1)]
         if labels != [str(view.get_option_at_index(n).prompt) for n in range(view.option_count)]:
@@ -322,7 +329,7 @@ class MatchScreen(Screen[After]):
         view.display = bool(labels)
 
     def _draw_result(self) -> None:
-        pane = self.query_one(ResultPane)
+        pane = self._result
         pane.display = self.model.ending is not None and not self._looking
         note = self.model.words("rematch.offered") if self._rematch_offered else ""
         pane.tell(self.model, note, rematch=self._may_rematch, lobby=self._lobby)

@@ -49,15 +49,18 @@ class BarButton(msgspec.Struct, frozen=True):
 class PromptBar(Vertical):
     """Three things: what is asked with its clock; the chosen thing, a refusal, or the latest news; the buttons."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._what = Label(id="what")
+        self._clock = Label(id="clock")
+        self._detail = Label(id="detail")
+        self._buttons = [KeyButton() for _ in range(_BUTTONS)]
+
     def compose(self) -> ComposeResult:
         """Fixed widgets, so that nothing jumps when their contents change."""
-        with Horizontal(id="what-row"):
-            yield Label(id="what")
-            yield Label(id="clock")
-        yield Label(id="detail")
-        with Horizontal(id="keys"):
-            for _ in range(_BUTTONS):
-                yield KeyButton()
+        yield Horizontal(self._what, self._clock, id="what-row")
+        yield self._detail
+        yield Horizontal(*self._buttons, id="keys")
 
     def say(self, what: Content, detail: Content, kind: str) -> None:
         """Shows the sentence and the details.
@@ -67,18 +70,18 @@ class PromptBar(Vertical):
             detail: at most a few lines.
             kind: class of the bar's left edge: asked, waiting, over, ...
         """
-        self.query_one("#what", Label).tell(what)
-        self.query_one("#detail", Label).tell(detail)
+        self._what.tell(what)
+        self._detail.tell(detail)
         self.set_classes(f"-{kind}")
 
     def tick(self, clock: Countdown | None, words: Words) -> None:
         """Shows the time that is left."""
-        self.query_one("#clock", Label).tell(clock_content(clock, words))
+        self._clock.tell(clock_content(clock, words))
 
     def offer(self, buttons: Sequence[BarButton]) -> None:
         """Shows these buttons, as far as there is room; the first ones matter most."""
         shown = _fitting(buttons, self.app.size.width - 3)
-        for number, widget in enumerate(self.query(KeyButton)):
+        for number, widget in enumerate(self._buttons):
             widget.display = number < len(shown)
             if number < len(shown):
                 wanted = shown[number]

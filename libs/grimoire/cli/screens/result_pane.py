@@ -7,9 +7,9 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from grimoire.cli.screens.key_button import KeyButton
+from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.model import Ending, MatchModel
 
 __all__ = ["ResultPane"]
@@ -30,12 +30,17 @@ _KEYS: Final = {"rematch": "m", "audit": "a", "lobby": "b", "look": "esc", "quit
 class ResultPane(Vertical):
     """Lies over the hand, which nobody needs any more; the board stays in sight. Hidden until the end."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._result = Label(id="result")
+        self._buttons = {
+            name: KeyButton(id=name, action=f"screen.{name}", main=key == "m") for name, key in _KEYS.items()
+        }
+
     def compose(self) -> ComposeResult:
         """Title, reason, seed, buttons."""
-        yield Static(id="result")
-        with Horizontal(id="result-keys"):
-            for name, key in _KEYS.items():
-                yield KeyButton(id=name, action=f"screen.{name}", main=key == "m")
+        yield self._result
+        yield Horizontal(*self._buttons.values(), id="result-keys")
 
     def tell(self, model: MatchModel, note: str, *, rematch: bool, lobby: bool) -> None:
         """Shows the end.
@@ -61,8 +66,8 @@ class ResultPane(Vertical):
             lines.append(Content.assemble((f"{words('result.seed')} ", "$muted"), (model.seed, "$accent")))
         if note:
             lines.append(Content.styled(note, "bold $accent"))
-        self.query_one("#result", Static).update(Content("\n").join(lines))
+        self._result.tell(Content("\n").join(lines))
         for name, key in _KEYS.items():
-            self.query_one(f"#{name}", KeyButton).tell(key, words(f"result.{name}"))
-        self.query_one("#rematch").display = rematch
-        self.query_one("#lobby").display = lobby
+            self._buttons[name].tell(key, words(f"result.{name}"))
+        self._buttons["rematch"].display = rematch
+        self._buttons["lobby"].display = lobby

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
+from grimoire.cli.screens.label import Label
 from grimoire.engine import Terminal
 from grimoire.engine.board import BoardHost, Panel, Shown
 
@@ -29,10 +29,11 @@ class TextBoard(VerticalScroll, can_focus=False):
         self._host = host
         self._terminal = terminal
         self._shown: Shown | None = None
+        self._text = Label(id="text-board")
 
-    def compose(self) -> Sequence[Static]:
+    def compose(self) -> Iterable[Label]:
         """One text."""
-        return (Static(id="text-board"),)
+        yield self._text
 
     def show(self, shown: Shown) -> None:
         """Draws the view's lines."""
@@ -44,12 +45,12 @@ class TextBoard(VerticalScroll, can_focus=False):
         self._draw()
 
     def _draw(self) -> None:
-        if self._shown is None or not self.is_mounted:
+        if self._shown is None or not self.size:
             return
         shown = self._shown
         width = max(20, self.container_size.width - 2)
         lines = self._terminal.render(shown.view, shown.language, shown.names, width)
-        self.query_one("#text-board", Static).update(Content("\n".join(lines)))
+        self._text.tell(Content("\n".join(lines)))
 
     def picks(self) -> Sequence[str]:
         """Nothing."""

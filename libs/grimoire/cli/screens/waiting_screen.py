@@ -12,10 +12,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import LoadingIndicator, Static
+from textual.widgets import LoadingIndicator
 
 from grimoire.cli.screens.countdown import duration
 from grimoire.cli.screens.key_button import KeyButton
+from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.wording import Wording
 from grimoire.cli.screens.words import Words, next_language
 from grimoire.client import ClientError
@@ -66,6 +67,10 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
         self._matched = matched
         self._cancel = cancel
         self._failure = ""
+        self._headline = Label(id="headline")
+        self._text = Label(id="waiting-text")
+        self._cancel_key = KeyButton(id="cancel", action="screen.cancel", main=True)
+        self._language_key = KeyButton(id="language", action="screen.language")
         self._speak(language)
 
     def _speak(self, language: str) -> None:
@@ -79,13 +84,11 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
 
     def compose(self) -> ComposeResult:
         """What is waited for, and how to give up."""
-        yield Static(id="headline")
+        yield self._headline
         with Vertical(id="waiting"):
-            yield Static(id="waiting-text")
+            yield self._text
             yield LoadingIndicator()
-            with Horizontal(classes="answers"):
-                yield KeyButton(id="cancel", action="screen.cancel", main=True)
-                yield KeyButton(id="language", action="screen.language")
+            yield Horizontal(self._cancel_key, self._language_key, classes="answers")
 
     def on_mount(self) -> None:
         """Begins to wait."""
@@ -95,7 +98,7 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
 
     def _draw(self) -> None:
         words = self.words
-        self.query_one("#headline", Static).update(Content(f"Grimoire · {self._wording.name()}"))
+        self._headline.tell(Content(f"Grimoire · {self._wording.name()}"))
         left = max(0, self._challenge.expires_ms - int(time.time() * 1000))
         lines = [
             Content.styled(
@@ -112,9 +115,9 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
             lines += [Content(""), Content.styled(words("waiting.expires", time=duration(left)), "$muted")]
         if self._failure:
             lines.append(Content.styled(f"… {words('connection.lost')} ({self._failure})", "$error"))
-        self.query_one("#waiting-text", Static).update(Content("\n").join(lines))
-        self.query_one("#cancel", KeyButton).tell("esc", words("waiting.cancel"))
-        self.query_one("#language", KeyButton).tell("l", words("key.language"))
+        self._text.tell(Content("\n").join(lines))
+        self._cancel_key.tell("esc", words("waiting.cancel"))
+        self._language_key.tell("l", words("key.language"))
 
     @work(exclusive=True, group="wait")
     async def _wait(self) -> None:
