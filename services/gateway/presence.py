@@ -109,6 +109,8 @@ class Presence:
                 if current != told:
                     told = current
                     yield current
+                    # Time has passed while it was taken: look again.
+                    continue
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(self._until_next(match)):
                         await news.wait()
