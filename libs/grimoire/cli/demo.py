@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+import tempfile
 import time
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -69,10 +71,11 @@ async def demo(game: str, matches: int, *, seed: str, processes: bool, as_json: 
         0 if every match was replayed and audited and nothing was found.
     """
     plugin = load_game(game)
-    async with throw_away_stack(processes=processes) as edge:
-        began = time.perf_counter()
-        played = await _play_all(edge, plugin, matches, seed)
-        seconds = time.perf_counter() - began
+    with tempfile.TemporaryDirectory(prefix="grimoire-demo-") as kept:
+        async with throw_away_stack(processes=processes) as edge:
+            began = time.perf_counter()
+            played = await _play_all(edge, plugin, matches, seed, Path(kept))
+            seconds = time.perf_counter() - began
     commands = sum(p.commands for p in played)
     holds = not any(p.faults for p in played)
     report = Report(game, seed, played, holds, commands, round(seconds, 2), round(commands / seconds, 1))
@@ -83,7 +86,7 @@ async def demo(game: str, matches: int, *, seed: str, processes: bool, as_json: 
     return 0 if holds else 1
 
 
-async def _play_all(edge: str, plugin: GamePlugin, matches: int, seed: str) -> list[Played]:
+async def _play_all(edge: str, plugin: GamePlugin, matches: int, seed: str, kept: Path) -> list[Played]:
     turns = asyncio.Semaphore(AT_ONCE)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=ERRORS) as progress:
@@ -91,25 +94,29 @@ async def _play_all(edge: str, plugin: GamePlugin, matches: int, seed: str) -> l
 
         async def one(number: int) -> Played:
             async with turns:
-                played = await _play_and_check(edge, plugin, number, choices(f"{seed}/{number}"))
+                played = await _play_and_check(edge, plugin, number, choices(f"{seed}/{number}"), kept)
                 progress.advance(bar)
                 return played
 
         return list(await asyncio.gather(*(one(n) for n in range(matches))))
 
 
-async def _play_and_check(edge: str, plugin: GamePlugin, number: int, rng: random.Random) -> Played:
+async def _play_and_check(edge: str, plugin: GamePlugin, number: int, rng: random.Random, kept: Path) -> Played:
     played = Played(options=_options(plugin.texts.manifest("en"), number, rng))
     try:
         async with asyncio.timeout(MATCH_S):
-            await _play(edge, plugin, number, rng, played)
+            await _play(edge, plugin, number, rng, played, kept)
     except (ClientError, TimeoutError) as error:
         played.faults.append(f"{type(error).__name__}: {error}")
     return played
 
 
-async def _play(edge: str, plugin: GamePlugin, number: int, rng: random.Random, played: Played) -> None:
-    async with await Client.connect(edge) as first, await Client.connect(edge) as second:
+async def _play(edge: str, plugin: GamePlugin, number: int, rng: random.Random, played: Played, kept: Path) -> None:
+    one, other = kept / f"{number}a", kept / f"{number}b"
+    async with (
+        await Client.connect(edge, keepsakes=one) as first,
+        await Client.connect(edge, keepsakes=other) as second,
+    ):
         await first.guest(f"Demo {number} A")
         await second.guest(f"Demo {number} B")
         if number % 2:

@@ -55,7 +55,8 @@ async def signed_in(server: str, *, name: str = "", language: str = "en") -> Asy
     known = _read(path)
     if known is not None and name and name != known.name:
         known = None
-    async with await Client.connect(address, known.token if known else None, language=language) as client:
+    token, keepsakes = known.token if known else None, Config.from_env().home / "keepsakes"
+    async with await Client.connect(address, token, language=language, keepsakes=keepsakes) as client:
         if known is None or not await _still_valid(client):
             account = await client.guest(name)
             _write(path, _Session(client.token or "", account.name))

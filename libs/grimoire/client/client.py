@@ -12,10 +12,12 @@ from grimoire.client.analysis import Analysis
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Rejected, UnavailableError
 from grimoire.client.keepsakes import Keepsakes, default_folder
+from grimoire.client.logbook import LogBook
 from grimoire.client.quick_play import QuickPlay, mode_of
 from grimoire.client.session import MatchSession, Update
 from grimoire.client.verify import fetch_export
 from grimoire.engine import Viewer, ViewerKind
+from grimoire.fairness.transparency import Checkpoint, VerifierKey
 from grimoire.v1 import (
     audit_pb2,
     envelope_pb2,
@@ -26,6 +28,7 @@ from grimoire.v1 import (
     play_pb2,
     replay_pb2,
     rules_pb2,
+    transparency_pb2,
 )
 
 __all__ = ["Client"]
@@ -34,6 +37,7 @@ _CONNECT_S: Final = 10.0
 _OPEN_S: Final = 15.0
 _AUDIT_S: Final = 120.0
 _CHUNK: Final = 64 * 1024
+_LEAVES: Final = 1_000
 _GONE: Final = (
     matchmaking_pb2.CHALLENGE_STATUS_MATCHED,
     matchmaking_pb2.CHALLENGE_STATUS_CANCELLED,
@@ -60,10 +64,11 @@ class Client(QuickPlay, Analysis):
         ...             print(match.closed, await match.verify_result())
     """
 
-    def __init__(self, connection: Connection, language: str, keepsakes: Keepsakes) -> None:
+    def __init__(self, connection: Connection, language: str, keepsakes: Keepsakes, logbook: LogBook) -> None:
         self._connection = connection
         self._language = language
         self._keepsakes = keepsakes
+        self._logbook = logbook
 
     @classmethod
     async def connect(
@@ -96,7 +101,8 @@ class Client(QuickPlay, Analysis):
         except BaseException:
             await connection.close()
             raise
-        return cls(connection, language, Keepsakes(keepsakes or default_folder()))
+        kept = Keepsakes(keepsakes or default_folder())
+        return cls(connection, language, kept, LogBook(kept.folder, connection.address))
 
     async def close(self) -> None:
         """Hangs up; sessions of matches end with it."""
@@ -110,7 +116,7 @@ class Client(QuickPlay, Analysis):
 
     def signed_in(self, token: str) -> Client:
         """Another player over the same line, for programs that play for many; close the first one last."""
-        return Client(self._connection.with_token(token), self._language, self._keepsakes)
+        return Client(self._connection.with_token(token), self._language, self._keepsakes, self._logbook)
 
     # ---- who one is -------------------------------------------------------------------------------------------------
 
@@ -283,7 +289,13 @@ class Client(QuickPlay, Analysis):
             Rejected: `unknown_match`, or `not_a_seat`.
         """
         session = MatchSession(
-            self._connection, match_id, seat=seat, as_public=as_public, phrase=phrase, keepsakes=self._keepsakes
+            self._connection,
+            match_id,
+            seat=seat,
+            as_public=as_public,
+            phrase=phrase,
+            keepsakes=self._keepsakes,
+            logbook=self._logbook,
         )
         if on_update is not None:
             session.on_update(on_update)
@@ -329,6 +341,43 @@ class Client(QuickPlay, Analysis):
     async def export(self, match_id: str) -> bytes:
         """The self-contained file of a match, as far as one may see it now."""
         return await fetch_export(self._connection, match_id)
+
+    # ---- the transparency log ---------------------------------------------------------------------------------------
+
+    @property
+    def log_key(self) -> VerifierKey | None:
+        """The key of this server's transparency log: taken on first use, kept, and compared ever after.
+
+        Compare it with one you know from elsewhere. None: nothing has been seen of that log yet.
+        """
+        return self._logbook.key
+
+    @property
+    def log_seen(self) -> Checkpoint | None:
+        """The latest checkpoint of the log that has been seen here."""
+        return self._logbook.head
+
+    async def log_checkpoint(self) -> Checkpoint:
+        """The newest checkpoint of the log, compared with those seen before.
+
+        Raises:
+            Alarm: if it is not of the log that was seen before.
+        """
+        request = transparency_pb2.GetCheckpointRequest()
+        reply = await self._connection.ask(self._connection.transparency.GetCheckpoint, request)
+        return await self._logbook.check(self._connection, "", reply.key, reply.checkpoint)
+
+    async def log_leaves(self, last: int, first: int = 0) -> AsyncGenerator[list[bytes], None]:
+        """Leaves of the log in order, from `first` on, `last` not among them; in pieces."""
+        while first < last:
+            request = transparency_pb2.GetLeavesRequest(first=first, count=min(last - first, _LEAVES))
+            reply = await self._connection.ask(self._connection.transparency.GetLeaves, request)
+            if not reply.leaves:
+                return
+            first += len(reply.leaves)
+            yield list(reply.leaves)
+
+    # ---- files ------------------------------------------------------------------------------------------------------
 
     async def import_file(self, data: bytes) -> replay_pb2.ImportResponse:
         """Brings a file; it is audited first and kept under an id of its own."""

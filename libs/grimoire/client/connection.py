@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, Message
 
 from grimoire import tracing
 from grimoire.client.errors import ClientError, NotSignedInError, Rejected, UnavailableError
-from grimoire.v1 import envelope_pb2, matchmaking_pb2_grpc, play_pb2_grpc, replay_pb2_grpc
+from grimoire.v1 import envelope_pb2, matchmaking_pb2_grpc, play_pb2_grpc, replay_pb2_grpc, transparency_pb2_grpc
 
 __all__ = ["REJECTION_KEY", "Connection"]
 
@@ -61,6 +61,7 @@ class Connection:
         self.play = play_pb2_grpc.PlayServiceStub(self.channel)
         self.matchmaking = matchmaking_pb2_grpc.MatchmakingServiceStub(self.channel)
         self.replay = replay_pb2_grpc.ReplayServiceStub(self.channel)
+        self.transparency = transparency_pb2_grpc.TransparencyServiceStub(self.channel)
 
     def with_token(self, token: str | None) -> Connection:
         """Another session over the same channel."""

@@ -18,10 +18,11 @@ from grimoire import tracing
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Alarm, ClientError, Rejected, UnavailableError
 from grimoire.client.keepsakes import Keepsakes
+from grimoire.client.logbook import LogBook, LogBookError, evidence_of
 from grimoire.client.verify import Verdict, verify
 from grimoire.client.witness import Step, Witness
 from grimoire.plugins import UnknownGameError, load_game
-from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, play_pb2, prompt_pb2
+from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, play_pb2, prompt_pb2, transparency_pb2
 
 __all__ = ["MatchSession", "Update"]
 
@@ -79,8 +80,10 @@ class MatchSession:
         as_public: bool,
         phrase: str,
         keepsakes: Keepsakes,
+        logbook: LogBook,
     ) -> None:
         self._connection = connection
+        self._logbook = logbook
         self._asked_seat = seat
         self._as_public = as_public
         self._phrase = phrase
@@ -296,11 +299,15 @@ class MatchSession:
     async def verify_result(self) -> Verdict:
         """Audits the finished match on this machine: checks 1 to 7 over the exported log, and one's own keepsake.
 
+        The transparency log's key is the one that was kept since it was first seen, and its checkpoint must be
+        consistent with all that were seen of it.
+
         Raises:
             UnavailableError, Rejected: if the log cannot be had.
         """
         self.save()
-        return await verify(self._connection, self.match_id, self._witness.keepsake, self._witness.chain.head)
+        witness = self._witness
+        return await verify(self._connection, self._logbook, self.match_id, witness.keepsake, witness.chain.head)
 
     def save(self) -> None:
         """Writes the keepsake to its file now; otherwise that happens about once a second, and at the end."""
@@ -513,11 +520,20 @@ class MatchSession:
             try:
                 if step is not None:
                     version = await self._carry_out(step)
+            except (Alarm, LogBookError) as error:
+                await self._fail(error if isinstance(error, Alarm) else ClientError(str(error)))
+                return
             except Rejected as rejected:
+                if step is Step.CHECK_LOG or rejected.code in _WAIT_OUT:
+                    # Not in the log yet, or the log is away: nobody seals before.
+                    await asyncio.sleep(max(_HANDSHAKE_RETRY_S, rejected.retry_after_ms / 1000))
+                    continue
                 if rejected.code not in _HANDSHAKE_PASSED:
                     _log.warning("handshake_refused", match_id=self.match_id, code=rejected.code)
                 step = None
-            except UnavailableError:
+            except ClientError as error:
+                if step is not Step.CHECK_LOG and not isinstance(error, UnavailableError):
+                    raise
                 await asyncio.sleep(_HANDSHAKE_RETRY_S)
                 continue
             # The next step is known once this one's entry, or anybody's next entry, has been seen.
@@ -527,6 +543,9 @@ class MatchSession:
     async def _carry_out(self, step: Step) -> int:
         """Does it, and gives the version that has to be seen before the next."""
         keepsake = self._witness.keepsake
+        if step is Step.CHECK_LOG:
+            await self._check_log()
+            return self.version
         if step is Step.MAKE_NONCE or keepsake is None:
             # Stored before it is sealed: a program that is killed in between still knows its nonce.
             self._keepsakes.save(self._witness.make_nonce(self._phrase), to_disk=True)
@@ -536,6 +555,20 @@ class MatchSession:
         else:
             code, message = "open_nonce", match_pb2.OpenNonce(nonce=keepsake.nonce.open()).SerializeToString()
         return (await self._send(code, message, None, secrets.token_bytes(16))).version
+
+    async def _check_log(self) -> None:
+        """Sees for itself that what the server promised is in its transparency log; nothing is sealed before."""
+        name = transparency_pb2.LogLeafName(match_id=self.match_id, kind=transparency_pb2.LOG_LEAF_KIND_COMMIT)
+        request = transparency_pb2.GetInclusionRequest(name=name)
+        reply = await self._connection.ask(self._connection.transparency.GetInclusion, request)
+        evidence = evidence_of(reply)
+        await self._logbook.check(self._connection, self.match_id, evidence.key, evidence.checkpoint)
+        key = self._logbook.key
+        if key is None:
+            raise AssertionError("a checked checkpoint has a key")
+        self._witness.check_log(evidence, key)
+        if self._witness.keepsake is not None:
+            self._keepsakes.save(self._witness.keepsake, to_disk=True)
 
     # ---- sending ----------------------------------------------------------------------------------------------------
 

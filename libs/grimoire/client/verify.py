@@ -7,10 +7,14 @@ import asyncio
 import msgspec
 
 from grimoire.client.connection import Connection
+from grimoire.client.errors import Alarm
+from grimoire.client.logbook import LogBook
 from grimoire.engine import Schema
 from grimoire.fairness.export import MAX_FILE_BYTES, Export, ExportError, read_export
+from grimoire.fairness.findings import Check
 from grimoire.fairness.keepsake import Keepsake
-from grimoire.fairness.verify import first_lie, unreadable, verify_export
+from grimoire.fairness.transparency import VerifierKey
+from grimoire.fairness.verify import first_lie, unreadable, verify_export, with_check
 from grimoire.match.rules import created_in
 from grimoire.plugins import UnknownGameError, load_game
 from grimoire.v1 import audit_pb2, replay_pb2
@@ -23,8 +27,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     Attributes:
         holds: nothing that was checked lies.
-        report: every check, and what no audit can prove. Checks 7 and 8 are left to others: the transparency log's
-            proofs, and the rules, which need the game's code (`grimoire audit`).
+        report: every check, and what no audit can prove. Check 8 is left to others: the rules need the game's code
+            (`grimoire audit`).
         same_head: the exported log ends with the entry that this program saw last.
     """
 
@@ -60,11 +64,14 @@ async def fetch_export(connection: Connection, match_id: str) -> bytes:
     return b"".join(pieces)
 
 
-async def verify(connection: Connection, match_id: str, keepsake: Keepsake | None, head: bytes) -> Verdict:
+async def verify(
+    connection: Connection, logbook: LogBook, match_id: str, keepsake: Keepsake | None, head: bytes
+) -> Verdict:
     """Audits a match from its exported file.
 
     Args:
         connection: to the server.
+        logbook: what is known of the server's transparency log; the file's checkpoint is compared with it.
         match_id: of the match.
         keepsake: one's own, if there is one.
         head: hash of the last entry that was seen.
@@ -75,13 +82,39 @@ async def verify(connection: Connection, match_id: str, keepsake: Keepsake | Non
     try:
         data = await fetch_export(connection, match_id)
         # Hashing a long log is work for a thread: other matches of this program go on.
-        return await asyncio.to_thread(_judge, read_export([data]), match_id, keepsake, head)
+        export = await asyncio.to_thread(read_export, [data])
+        doubt = await _compare_logs(connection, logbook, export)
+        return await asyncio.to_thread(_judge, export, match_id, keepsake, head, logbook.key, doubt)
     except ExportError as error:
         return Verdict(False, unreadable(error), False)
 
 
-def _judge(export: Export, match_id: str, keepsake: Keepsake | None, head: bytes) -> Verdict:
-    report = verify_export(export, schema=_schema(export), keepsakes=[keepsake] if keepsake is not None else [])
+async def _compare_logs(connection: Connection, logbook: LogBook, export: Export) -> str:
+    """Why the file's checkpoint is not of the log that is known of this server; empty: it is, or the file has none."""
+    if export.evidence is None:
+        return ""
+    try:
+        await logbook.check(connection, export.match_id, export.evidence.key, export.evidence.checkpoint)
+    except Alarm as alarm:
+        return alarm.reason
+    return ""
+
+
+def _judge(
+    export: Export,
+    match_id: str,
+    keepsake: Keepsake | None,
+    head: bytes,
+    log_key: VerifierKey | None,
+    doubt: str,
+) -> Verdict:
+    keepsakes = [keepsake] if keepsake is not None else []
+    report = verify_export(export, schema=_schema(export), keepsakes=keepsakes, log_key=log_key)
+    if doubt:
+        logged = audit_pb2.AuditCheck()
+        logged.CopyFrom(report.checks[Check.TRANSPARENCY_LOG - 1])
+        logged.status, logged.detail = audit_pb2.CHECK_STATUS_FAILED, doubt
+        report = with_check(report, logged)
     same_head = export.match_id == match_id and export.head == head
     return Verdict(same_head and first_lie(report) is None, report, same_head)
 

@@ -17,6 +17,15 @@ from grimoire.fairness.commitments import NONCE_SIZE, nonce_from_phrase, nonce_s
 from grimoire.fairness.keepsake import Keepsake
 from grimoire.fairness.livechain import ChainBroken, LiveChain
 from grimoire.fairness.secret import Secret
+from grimoire.fairness.transparency import (
+    CommitLeaf,
+    Evidence,
+    EvidenceError,
+    LeafKind,
+    NoteError,
+    VerifierKey,
+    leaves_of,
+)
 from grimoire.v1 import frame_pb2, match_pb2
 
 __all__ = ["Step", "Witness", "whole_events"]
@@ -27,6 +36,7 @@ M = TypeVar("M", bound=Message)
 class Step(enum.Enum):
     """What a seat has to do next in the handshake."""
 
+    CHECK_LOG = "check_log"
     MAKE_NONCE = "make_nonce"
     SEAL = "seal"
     OPEN = "open"
@@ -46,6 +56,9 @@ class Witness:
         created: the first entry's facts.
         keepsake: one's own evidence; None before there is a nonce, and for spectators.
         in_handshake: the match waits for nonces.
+        commit_leaf: what must be in the transparency log before this seat seals; None: nothing (analysis), or the first
+            entry has not been seen.
+        evidence: that it is; None: not seen yet.
     """
 
     def __init__(self, match_id: str, seat: int | None = None, keepsake: Keepsake | None = None) -> None:
@@ -54,6 +67,8 @@ class Witness:
         self.created: match_pb2.MatchCreated | None = None
         self.keepsake = keepsake
         self.in_handshake = False
+        self.commit_leaf: CommitLeaf | None = None
+        self.evidence: Evidence | None = None
         self._seals: dict[int, bytes] = {}
         self._opened: set[int] = set()
         self._sealed_own = False
@@ -81,6 +96,8 @@ class Witness:
         self._remember(header.version, entry.hash)
         try:
             events = whole_events(entry)
+            if header.version == 1:
+                self._expect_commit(entry)
             for event in events:
                 self._follow(event)
         except DecodeError:
@@ -100,6 +117,8 @@ class Witness:
         """What this seat has to do now; None: nothing, or not its turn to move in the handshake."""
         if self.seat is None or self.created is None or not self.in_handshake:
             return None
+        if self.commit_leaf is not None and self.evidence is None:
+            return Step.CHECK_LOG
         if self.keepsake is None:
             return Step.MAKE_NONCE
         if self._seals.get(self.seat) != self.keepsake.seal:
@@ -107,6 +126,31 @@ class Witness:
         if len(self._seals) == len(self.created.seats) and self.seat not in self._opened:
             return Step.OPEN
         return None
+
+    def check_log(self, evidence: Evidence, key: VerifierKey) -> None:
+        """Takes the proof that what the server promised in the first entry is in its transparency log.
+
+        Args:
+            evidence: as the server shows it.
+            key: of the log, as it is known here.
+
+        Raises:
+            Alarm: if it does not prove that.
+        """
+        try:
+            proved = evidence.prove(self.match_id, key)
+        except EvidenceError as error:
+            raise self._alarm(str(error)) from None
+        if self.commit_leaf is None or proved.leaves.get(LeafKind.COMMIT) != self.commit_leaf:
+            raise self._alarm("the transparency log holds another promise for this match than the one shown here")
+        self.evidence = evidence
+        if self.keepsake is not None:
+            self.keepsake.evidence = evidence
+
+    def _expect_commit(self, entry: frame_pb2.ViewerEntry) -> None:
+        for leaf in leaves_of([entry]):
+            if isinstance(leaf, CommitLeaf):
+                self.commit_leaf = leaf
 
     def make_nonce(self, phrase: str = "") -> Keepsake:
         """Draws this seat's nonce. The keepsake must be stored before `Step.SEAL` is carried out.
@@ -121,6 +165,7 @@ class Witness:
         self.keepsake = Keepsake.make(
             self.created.game, self.match_id, self.seat, self.created.server_commitment, nonce
         )
+        self.keepsake.evidence = self.evidence
         for version, head in self._heads.items():
             self.keepsake.saw(version, head)
         self._heads.clear()
@@ -159,6 +204,15 @@ class Witness:
             raise self._alarm("the server commitment is not the one that was shown before")
         self.created = created
         self.in_handshake = True
+        if kept is not None and kept.evidence is not None:
+            self._check_kept(kept.evidence)
+
+    def _check_kept(self, evidence: Evidence) -> None:
+        """What was proved before is still a proof, of what is shown now."""
+        try:
+            self.check_log(evidence, VerifierKey.parse(evidence.key))
+        except NoteError as error:
+            raise self._alarm(f"what was kept of the transparency log does not hold: {error}") from None
 
     def _follow_sealed(self, sealed: match_pb2.NonceSealed) -> None:
         self._seals[sealed.seat] = sealed.seal

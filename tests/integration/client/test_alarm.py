@@ -23,10 +23,11 @@ PLAY = "grimoire.v1.PlayService"
 
 
 class LyingEdge:
-    """Passes everything on to the true edge, and lies in the frames once it is told to."""
+    """Passes everything on to the true edge, and lies in the frames, or in answers, once it is told to."""
 
     def __init__(self, true_edge: str) -> None:
         self.lie: Lie | None = None
+        self.alter: Callable[[str, bytes], bytes] | None = None
         self._channel = grpc.aio.insecure_channel(true_edge)
         self._server = grpc.aio.server()
         self._server.add_generic_rpc_handlers((self,))
@@ -47,8 +48,11 @@ class LyingEdge:
             return grpc.unary_stream_rpc_method_handler(watch)
 
         async def answer(data: bytes, context: Any) -> bytes:
-            reply: bytes = await self._channel.unary_unary(details.method)(data, metadata=token)
-            return reply
+            try:
+                reply: bytes = await self._channel.unary_unary(details.method)(data, metadata=token)
+            except grpc.aio.AioRpcError as error:
+                await context.abort(error.code(), error.details() or "", error.trailing_metadata() or ())
+            return reply if self.alter is None else self.alter(details.method.rpartition("/")[2], reply)
 
         return grpc.unary_unary_rpc_method_handler(answer)
 

@@ -30,10 +30,10 @@ class Recorded:
     def state(self) -> MatchState[object]:
         return self.entries[-1].state
 
-    def create(self) -> None:
+    def create(self, mode: match_pb2.MatchMode.ValueType = match_pb2.MATCH_MODE_CASUAL) -> None:
         spec = match_pb2.CreateMatch(
             game="toy",
-            mode=match_pb2.MATCH_MODE_CASUAL,
+            mode=mode,
             seats=[match_pb2.SeatOccupant(seat=n, occupant_id=o, kind=1) for n, o in enumerate(OCCUPANTS)],
         )
         self._keep(self.referee.create(MATCH, self._parsed("create_match", spec, ""), self.now_ms))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from grimoire.client import Alarm
 from grimoire.client.witness import Step, Witness, whole_events
 from grimoire.engine import PUBLIC, Viewer
 from grimoire.fairness import Secret, genesis, link, nonce_seal
 from grimoire.fairness.keepsake import Keepsake
+from grimoire.fairness.transparency import StartLeaf
 from grimoire.v1 import frame_pb2, match_pb2
+from tests.support.transparency import KEY, OTHER_KEY, Log, logged
 from tests.unit.client.match import MATCH, Recorded
 
 SEAT = Viewer.of_seat(0)
@@ -28,6 +32,8 @@ def sealed(record: Recorded) -> tuple[Witness, bytes]:
     record.create()
     witness = Witness(MATCH, 0)
     take(witness, record.shown(SEAT))
+    assert witness.next_step() is Step.CHECK_LOG
+    witness.check_log(logged(record.shown(SEAT)), KEY.verifier)
     assert witness.next_step() is Step.MAKE_NONCE
     nonce = witness.make_nonce().nonce.open()
     assert witness.next_step() is Step.SEAL
@@ -116,11 +122,46 @@ def test_a_seal_from_before_ones_own_is_replaced() -> None:
     record.seal(0, OTHER)  # this seat's other device, which has lost its nonce since
     witness = Witness(MATCH, 0)
     take(witness, record.shown(SEAT))
+    witness.check_log(logged(record.shown(SEAT)), KEY.verifier)
     nonce = witness.make_nonce().nonce.open()
     assert witness.next_step() is Step.SEAL
     record.seal(0, nonce)
     take(witness, record.shown(SEAT, 3))
     assert witness.next_step() is None
+
+
+def test_analysis_has_no_promise_to_be_logged() -> None:
+    record = Recorded()
+    record.create(match_pb2.MATCH_MODE_ANALYSIS)
+    witness = Witness(MATCH, 0)
+    take(witness, record.shown(SEAT))
+    assert witness.next_step() is Step.MAKE_NONCE
+
+
+def test_what_was_proved_before_a_restart_needs_no_second_proof() -> None:
+    record = Recorded()
+    witness, _ = sealed(record)
+    assert witness.keepsake is not None
+    assert witness.keepsake.evidence == logged(record.shown(SEAT)[:1])
+    again = Witness(MATCH, 0, Keepsake.from_json(witness.keepsake.to_json()))
+    take(again, record.shown(SEAT))
+    assert again.evidence == witness.evidence
+
+
+def test_a_nonce_kept_without_a_proof_is_not_sealed_without_one() -> None:
+    record = Recorded()
+    record.create()
+    witness = Witness(MATCH, 0)
+    take(witness, record.shown(SEAT))
+    kept = witness.make_nonce()
+    assert kept.evidence is None
+    again = Witness(MATCH, 0, Keepsake.from_json(kept.to_json()))
+    take(again, record.shown(SEAT))
+    assert again.next_step() is Step.CHECK_LOG
+    again.check_log(logged(record.shown(SEAT)), KEY.verifier)
+    assert again.next_step() is Step.SEAL
+    assert again.keepsake is not None
+    assert again.keepsake.evidence is not None
 
 
 def test_a_void_ends_the_handshake() -> None:
@@ -183,6 +224,62 @@ def test_a_history_that_was_rewritten_meanwhile_is_noticed_by_its_heads() -> Non
     rewritten = relinked(entries, 2, with_event(entries[1], 0, forged))
     with pytest.raises(Alarm, match="not the one that was seen"):
         take(Witness(MATCH, 0, witness.keepsake), rewritten)
+
+
+@pytest.mark.parametrize(
+    ("lie", "reason"),
+    [
+        (lambda commit: replace(commit, server_commitment=bytes(32)), "another promise"),
+        (lambda commit: replace(commit, rules_digest=bytes(32)), "another promise"),
+        (lambda commit: replace(commit, game="chess"), "another promise"),
+        (lambda commit: replace(commit, unix_ms=1), "another promise"),
+        (lambda commit: replace(commit, match_id="x" * 26), "another match"),
+        (lambda commit: StartLeaf(MATCH, bytes(32), 1), "another promise"),
+    ],
+)
+def test_a_log_that_promises_something_else_is_noticed(lie: Callable[[Any], Any], reason: str) -> None:
+    record = Recorded()
+    record.create()
+    witness = Witness(MATCH, 0)
+    take(witness, record.shown(SEAT))
+    assert witness.commit_leaf is not None
+    log = Log()
+    told = lie(witness.commit_leaf)
+    log.append(told.encode())
+    with pytest.raises(Alarm, match=reason):
+        witness.check_log(log.evidence(told.match_id), KEY.verifier)
+    assert witness.next_step() is Step.CHECK_LOG
+
+
+def test_a_proof_by_another_key_or_of_nothing_is_noticed() -> None:
+    record = Recorded()
+    record.create()
+    witness = Witness(MATCH, 0)
+    take(witness, record.shown(SEAT))
+    honest = logged(record.shown(SEAT))
+    for evidence in (
+        logged(record.shown(SEAT), OTHER_KEY),
+        replace(honest, leaves=()),
+        replace(honest, checkpoint=honest.checkpoint[:-2]),
+        replace(honest, leaves=(replace(honest.leaves[0], path=()),)),
+    ):
+        with pytest.raises(Alarm):
+            witness.check_log(evidence, KEY.verifier)
+    assert witness.next_step() is Step.CHECK_LOG
+
+
+def test_a_proof_kept_of_another_promise_is_noticed() -> None:
+    record = Recorded()
+    witness, _ = sealed(record)
+    kept = witness.keepsake
+    assert kept is not None
+    other = Log()
+    assert witness.commit_leaf is not None
+    other.append(replace(witness.commit_leaf, unix_ms=1).encode())
+    for evidence in (other.evidence(MATCH), replace(logged(record.shown(SEAT)), key="no key")):
+        kept.evidence = evidence
+        with pytest.raises(Alarm):
+            take(Witness(MATCH, 0, kept), record.shown(SEAT))
 
 
 def test_another_commitment_than_before_is_noticed() -> None:
