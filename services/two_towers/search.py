@@ -1,16 +1,14 @@
 """The searching player: plays its candidates forward in sampled worlds and takes the one that wins most.
 
 It knows what its seat may see. What it does not know, the enemy's hand and the pile's order, is drawn anew for each
-sample from the cards it has not seen; every candidate meets the same worlds, so that luck cancels out. Ahead, it plays
-its own turns by appraisal, chains included, and the enemy's as the heuristic player would; after a few turns the
-position is appraised. How much it looks at follows from the time it is given, not from a clock: the same chance gives
-the same answer.
+sample from the cards it has not seen; every candidate meets the same worlds, so that luck cancels out. Ahead, both
+seats play as the heuristic player would, chains included; after a few turns the position is appraised. How much it
+looks at follows from the time it is given, not from a clock: the same chance gives the same answer.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -28,9 +26,6 @@ __all__ = ["Action", "Sight", "search"]
 Action = tuple[bool, int]
 """Play (otherwise discard), and the slot."""
 
-Choose = Callable[[list[str], list[int], list[int]], Action]
-"""A player: hand, own numbers, enemy's numbers."""
-
 Goals = tuple[int, int]
 """Tower goal and resource goal."""
 
@@ -42,14 +37,9 @@ _SAMPLES_PER_MS: Final = 2
 _FEWEST_SAMPLES: Final = 8
 _DISCARDS_TRIED: Final = 3
 _LONGEST_CHAIN: Final = 20
-_SHORTEST_REST: Final = 3
-"""A chain is thought through until so few of the cards in hand are left."""
 
 _PILE: Final = _TURNS * _LONGEST_CHAIN + HAND_SIZE
 """As many cards as a look-ahead can draw."""
-
-_CERTAIN: Final = 50.0
-"""Logit of a match that is decided."""
 
 
 class Sight(msgspec.Struct, frozen=True):
@@ -160,7 +150,7 @@ class _LookAhead:
             seat = turn % 2
             if turn and course.produce(seat):
                 return course.won
-            if course.turn(seat, first, forced, self._own_choice if seat == 0 else self._enemy_choice):
+            if course.turn(seat, first, forced, self._heuristic):
                 return course.won
             first, forced = None, False
         return chance(self._logit(course, to_move=_TURNS % 2))
@@ -171,35 +161,6 @@ class _LookAhead:
         hands = [sum([WORTH[card] for card in hand]) for hand in course.hands]
         tempo = self._appraisal.to_move if to_move == 0 else -self._appraisal.to_move
         return side(own) - side(enemy) + hands[0] - hands[1] + tempo
-
-    def _enemy_choice(self, hand: list[str], own: list[int], enemy: list[int]) -> Action:
-        return self._heuristic.choose(hand, own, enemy)
-
-    def _own_choice(self, hand: list[str], own: list[int], enemy: list[int]) -> Action:
-        return self._best(hand, own, enemy)[1]
-
-    def _best(self, hand: list[str], own: list[int], enemy: list[int]) -> tuple[float, Action]:
-        """The best logit at the end of this turn, and how it begins; cards still to be drawn are left out."""
-        side = self._appraisal.side
-        worths = [WORTH[card] for card in hand]
-        total = sum(worths)
-        least = worths.index(min(worths))
-        best, action = side(own) - side(enemy) + total - worths[least], (False, least)
-        for slot, card_id in enumerate(hand):
-            card = CARDS[card_id]
-            if card.cost > own[card.stock]:
-                continue
-            sides = after_play(own, enemy, card)
-            result = judge(sides, *self._goals)
-            if result is not None:
-                value = 0.0 if result.winner is None else _CERTAIN if result.winner == 0 else -_CERTAIN
-            elif card.play_again and len(hand) > _SHORTEST_REST:
-                value = self._best([*hand[:slot], *hand[slot + 1 :]], *sides)[0]
-            else:
-                value = side(sides[0]) - side(sides[1]) + total - worths[slot]
-            if value > best:
-                best, action = value, (True, slot)
-        return best, action
 
 
 class _Course:
@@ -223,7 +184,7 @@ class _Course:
         numbers[RECRUITS] += numbers[BARRACKS]
         return self._is_over()
 
-    def turn(self, seat: int, first: Action | None, forced: bool, choose: Choose) -> bool:
+    def turn(self, seat: int, first: Action | None, forced: bool, player: Heuristic) -> bool:
         """One seat's turn to its end, beginning with `first`; whether the match is over."""
         own, enemy, hand = self.numbers[seat], self.numbers[1 - seat], self.hands[seat]
         for _ in range(_LONGEST_CHAIN):
@@ -232,7 +193,7 @@ class _Course:
             elif forced:
                 play, slot = False, min(range(len(hand)), key=lambda held: WORTH[hand[held]])
             else:
-                play, slot = choose(hand, own, enemy)
+                play, slot = player.choose(hand, own, enemy)
             if not play:
                 hand[slot] = self._pile.pop()
                 if not forced:
