@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -48,6 +49,7 @@ class Database:
             path.parent.mkdir(parents=True, exist_ok=True)
             # It holds credentials: for its owner's eyes only, from its first byte on.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            _switch_to_wal(path)
             self._engine, self._read_engine = _sqlite_engine(path, "BEGIN IMMEDIATE"), _sqlite_engine(path, "BEGIN")
         else:
             parsed = parsed.set(drivername="postgresql+psycopg")
@@ -62,7 +64,11 @@ class Database:
         Raises:
             DatabaseError: it cannot be had just now, or is newer than this code.
         """
-        await self.run(self._migrate)
+        try:
+            await self.run(self._migrate)
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
     async def __aexit__(self, *_error: object) -> None:
@@ -155,6 +161,26 @@ def _transaction(engine: Engine, work: Callable[[Connection], _T]) -> _T:
     raise failure
 
 
+def _switch_to_wal(path: Path) -> None:
+    """Turns the write-ahead log on; it stays on in the file.
+
+    Two processes that open a new file at once refuse each other the switch without waiting for the busy timeout.
+    """
+    give_up = time.monotonic() + _BUSY_S
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    try:
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if time.monotonic() > give_up:
+                    raise DatabaseError(type(error).__name__) from None
+            time.sleep(0.01)
+    finally:
+        connection.close()
+
+
 def _sqlite_engine(path: Path, begin: str) -> Engine:
     engine = create_engine(
         f"sqlite+pysqlite:///{path}",
@@ -166,7 +192,6 @@ def _sqlite_engine(path: Path, begin: str) -> Engine:
     def _configure(connection: sqlite3.Connection, _record: object) -> None:
         # BEGIN is ours to send: two writers then wait for each other instead of failing half-way.
         connection.isolation_level = None
-        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         # What is deleted is overwritten: erasing a person leaves nothing in free pages.
         connection.execute("PRAGMA secure_delete = ON")

@@ -202,18 +202,14 @@ class People:
         def work(connection: Connection) -> list[str]:
             row = msgspec.structs.asdict(session) | {"account_id": account_id, "scope": int(session.scope)}
             connection.execute(sessions.insert().values(row))
+            others = (sessions.c.account_id == account_id, sessions.c.session_id != session.session_id)
             newest = (
                 select(sessions.c.session_id)
-                .where(sessions.c.account_id == account_id)
+                .where(*others)
                 .order_by(sessions.c.used_ms.desc(), sessions.c.created_ms.desc())
-                .limit(most)
+                .limit(most - 1)
             )
-            return _end_sessions(
-                connection,
-                sessions.c.account_id == account_id,
-                sessions.c.session_id.not_in(newest),
-                sessions.c.session_id != session.session_id,
-            )
+            return _end_sessions(connection, *others, sessions.c.session_id.not_in(newest))
 
         return await self._database.run(work)
 
@@ -311,14 +307,18 @@ class People:
         """
 
         def work(connection: Connection) -> int:
-            statement = select(settings.c.revision).where(settings.c.account_id == account_id)
-            current = connection.execute(statement).scalar_one_or_none() or 0
-            if revision not in (0, current):
+            ours = settings.c.account_id == account_id
+            unchanged = ours & (settings.c.revision == revision) if revision else ours
+            values = {"json": json, "revision": settings.c.revision + 1}
+            saved = update(settings).where(unchanged).values(values).returning(settings.c.revision)
+            number: int | None = connection.execute(saved).scalar_one_or_none()
+            if number is None and revision:
                 raise StaleError
-            values = {"json": json, "revision": current + 1}
-            row = upsert_into(connection, settings).values(account_id=account_id, **values)
-            connection.execute(row.on_conflict_do_update(index_elements=["account_id"], set_=values))
-            return current + 1
+            if number is None:
+                row = upsert_into(connection, settings).values(account_id=account_id, json=json, revision=1)
+                first = row.on_conflict_do_update(index_elements=["account_id"], set_=values)
+                return int(connection.execute(first.returning(settings.c.revision)).scalar_one())
+            return number
 
         return await self._database.run(work)
 

@@ -147,7 +147,7 @@ async def test_a_seat_is_online_then_away_then_gone(monkeypatch: pytest.MonkeyPa
         assert left.seats[0].since_ms == clock.now_ms()
         clock.s += 1
         assert [s.state for s in (await anext(changes)).seats] == [GONE, GONE]
-    assert ear.told[-1].seats == ()
+    await until(lambda: ear.told[-1].seats == ())
     await presence.close()
 
 
