@@ -135,7 +135,7 @@ async def compare(title: str, store: EventStore, bare: Append) -> None:
         ours.append(await rate(store.append, f"store-{number}", epoch))
         theirs.append(await rate(bare, f"bare-{number}", 0))
     ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
-    print(  # noqa: T201 -- its report
+    print(
         f"{title:10} append {statistics.median(ours):8.0f} entries/s, bare driver {statistics.median(theirs):8.0f}, "
         f"ratio {ratio:.2f}; read {await reading_rate(store):8.0f} entries/s"
     )

@@ -150,7 +150,7 @@ async def measure(running: Cluster, matches: int) -> None:
 
 def say(text: str) -> None:
     """Prints at once."""
-    print(text, flush=True)  # noqa: T201 -- its report
+    print(text, flush=True)
 
 
 async def main(matches: int, database: str) -> None:
@@ -168,4 +168,5 @@ async def main(matches: int, database: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int((sys.argv + ["50000"])[1]), (sys.argv + ["", "sqlite"])[2] if len(sys.argv) > 2 else "sqlite"))
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
+    asyncio.run(main(wanted, sys.argv[2] if len(sys.argv) > 2 else "sqlite"))
