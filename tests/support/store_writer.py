@@ -21,7 +21,7 @@ async def main(url: str) -> None:
     while True:
         version += 1
         await store.append([new_entry(match_id, version) for match_id in MATCHES])
-        print(version, flush=True)  # noqa: T201 -- its report to the test
+        print(version, flush=True)
 
 
 if __name__ == "__main__":
