@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,14 @@ async def house(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[House]:
     """Broker and configuration; nothing else runs yet."""
+    async with house_on(request.param, tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def house_on(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+    """A house on one kind of database."""
     monkeypatch.syspath_prepend(write_entry_point(tmp_path / "toy"))
-    url = shared_server().create_database() if request.param == "postgresql" else None
+    url = shared_server().create_database() if database == "postgresql" else None
     async with open_house(tmp_path / "home", database_url=url) as opened:
         yield opened

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import grpc
 import pytest
@@ -17,6 +19,7 @@ from grimoire.runtime.identity import Identity, occupant_id
 from grimoire.runtime.rpc import account_metadata, open_channel
 from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2, replay_pb2, replay_pb2_grpc, rules_pb2, rules_pb2_grpc
 from replay.service import serve as serve_replay
+from tests.matchmaking.conftest import house_on
 from tests.matchmaking.house import ADA, BO, EVE, GAME, OTHER_GAME, House, Running, until
 
 ANALYSIS = match_pb2.MATCH_MODE_ANALYSIS
@@ -27,6 +30,15 @@ INVITED = matchmaking_pb2.ANALYSIS_PARTNERS_INVITED
 
 DEALT = 5
 """The version at which the last number was opened and the cards were dealt."""
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+async def house(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[House]:
+    """Broker and configuration. What differs between databases is tried on the tables themselves (`test_queues.py`)."""
+    async with house_on(request.param, tmp_path, monkeypatch) as opened:
+        yield opened
 
 
 async def entries_of(house: House, match_id: str, game: str = OTHER_GAME) -> list[StoredEntry]:

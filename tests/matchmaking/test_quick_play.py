@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import grpc
 import pytest
@@ -15,6 +17,7 @@ from grimoire.quickplay import POLICY, Policy
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import match_pb2, quickplay_pb2
+from tests.matchmaking.conftest import house_on
 from tests.matchmaking.house import ADA, BO, EVE, GAME, Client, House, Running, until
 
 WAITING = quickplay_pb2.TICKET_STATUS_WAITING
@@ -25,6 +28,15 @@ NOT_READY = quickplay_pb2.TICKET_STATUS_NOT_READY
 RATED, CASUAL = match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL
 
 QUICK = Policy(pass_every_s=0.02)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+async def house(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[House]:
+    """Broker and configuration. What differs between databases is tried on the tables themselves (`test_queues.py`)."""
+    async with house_on(request.param, tmp_path, monkeypatch) as opened:
+        yield opened
 
 
 async def lobby(house: House, policy: Policy = QUICK, **limits: object) -> Running:
