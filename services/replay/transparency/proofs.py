@@ -54,9 +54,10 @@ class Proofs:
         give_up = loop.time() + self._limits.wait_s
         try:
             while True:
-                evidence = await self._store.evidence(head.match_id, kinds)
+                # First whether the last leaf is there, then the proofs: the other way round they could miss a leaf that
+                # comes in between, and an honest match would look like a lie.
                 if not head.revealed or await self._store.leaf(head.match_id, LeafKind.REVEAL) is not None:
-                    return evidence
+                    return await self._store.evidence(head.match_id, kinds)
                 if loop.time() > give_up:
                     break
                 await asyncio.sleep(_PAUSE_S)
