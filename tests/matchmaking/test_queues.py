@@ -63,6 +63,7 @@ def test_no_ticket_is_in_two_matches_whoever_forms_them_at_once(url: str, rounds
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @at_once(150)
 @crowds
 def test_no_ticket_is_in_two_matches_long(url: str, rounds: list[list[Step]], seats: int) -> None:
