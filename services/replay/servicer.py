@@ -156,6 +156,17 @@ class ReplayService(replay_pb2_grpc.ReplayServiceServicer):
             with self._heavy.enter(account_id):
                 return await self._importer.take(account_id, requests)
 
+    async def ImportFile(
+        self, request: replay_pb2.ImportFileRequest, context: Context
+    ) -> replay_pb2.ImportFileResponse:
+        """As `Import`, for a caller that cannot send a stream."""
+
+        async def whole() -> AsyncIterator[replay_pb2.ImportRequest]:
+            yield replay_pb2.ImportRequest(chunk=request.file)
+
+        reply = await self.Import(whole(), context)
+        return replay_pb2.ImportFileResponse(match_id=reply.match_id, report=reply.report)
+
     async def Audit(self, request: replay_pb2.AuditRequest, context: Context) -> replay_pb2.AuditResponse:
         """All checks of the audit, as far as the caller may see the match."""
         caller = self._caller(context)
