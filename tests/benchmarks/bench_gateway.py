@@ -253,7 +253,8 @@ async def report(
     await heard()
     watching = edge.mib
     print(
-        f"{watchers} watchers beside them       {watching:8.0f} MiB, {(watching - opened) * 1024 / watchers:.0f} KiB each"
+        f"{watchers} watchers beside them       {watching:8.0f} MiB,"
+        f" {(watching - opened) * 1024 / watchers:.0f} KiB each"
     )
     cpu = edge.cpu_s
     await asyncio.sleep(QUIET_S)
@@ -269,7 +270,8 @@ async def report(
     frames, size = int(told_by_readers["frames"]), int(told_by_readers["bytes"])  # type: ignore[call-overload]
     print(f"{len(replied)} moves in {took:.0f} s              {used / took:8.1%} of one processor")
     print(
-        f"  for each move                 {used / len(replied) * 1e3:8.1f} ms, for each frame {used / max(frames, 1) * 1e6:.0f} µs"
+        f"  for each move                 {used / len(replied) * 1e3:8.1f} ms,"
+        f" for each frame {used / max(frames, 1) * 1e6:.0f} µs"
     )
     print(f"  frames                        {frames:8d} of {size / max(frames, 1):.0f} bytes")
     print(f"  memory afterwards             {edge.mib:8.0f} MiB")

@@ -1,8 +1,8 @@
-"""One owner beside the floor, 64 matches at once: `python -m tests.benchmarks.bench_owner [matches] [seconds] [rounds]`.
+"""One owner beside the floor: `python -m tests.benchmarks.bench_owner [matches] [seconds] [rounds]`.
 
-The owner is the real service in a process of its own, over the real broker, with SQLite on disk. The players' commands are
-made beforehand, from the same seeds, so that here only bytes are sent: whoever measures must not be what is measured. Owner
-and floor take turns; the ratio is that of their medians.
+The owner is the real service in a process of its own, over the real broker, with SQLite on disk. The players' commands
+are made beforehand, from the same seeds, so that here only bytes are sent: whoever measures must not be what is
+measured. Owner and floor take turns; the ratio is that of their medians.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from grimoire.engine import HOST, Actor
 from grimoire.fairness.commitments import nonce_seal
 from grimoire.match import Entry, MatchState, Parsed
@@ -32,7 +34,7 @@ from tests.support.crowd import Crowd
 from two_towers.rules import TwoTowers
 
 WARM_S = 1.5
-GAMES = 12
+GAMES = 16
 """Matches prepared for each table; enough for the whole run."""
 
 
@@ -95,16 +97,18 @@ def script(crowd: Crowd, rng: random.Random, mode: int) -> Script:
 
 @dataclass
 class Outcome:
-    """What one run came to."""
+    """What one run came to; `cpu_us` is the service's own processor time a command, whatever else the machine does."""
 
     rate: float
     p50_ms: float
     p99_ms: float
+    cpu_us: float
 
 
-async def drive(running: Cluster, tables: list[list[Script]], seconds: float) -> Outcome:
+async def drive(running: Cluster, tables: list[list[Script]], seconds: float, pid: int) -> Outcome:
     """Every table sends its next command as soon as the last is answered."""
-    bus, counts, waits = running.edge, [0], list[float]()
+    bus, counts, waits, everything = running.edge, [0], list[float](), [0]
+    before = cpu_s(pid)
     start = time.perf_counter() + WARM_S
     end = start + seconds
 
@@ -113,9 +117,11 @@ async def drive(running: Cluster, tables: list[list[Script]], seconds: float) ->
             one = scripts.pop()
             for data in one.opening:
                 accepted(await bus.request_command(GAME, one.match_id, data))
+                everything[0] += 1
             for data in one.plays:
                 asked = time.perf_counter()
                 accepted(await bus.request_command(GAME, one.match_id, data))
+                everything[0] += 1
                 now = time.perf_counter()
                 if now > end:
                     return
@@ -126,7 +132,18 @@ async def drive(running: Cluster, tables: list[list[Script]], seconds: float) ->
 
     await asyncio.gather(*(table(scripts) for scripts in tables))
     waits.sort()
-    return Outcome(counts[0] / seconds, waits[len(waits) // 2] * 1e3, waits[len(waits) * 99 // 100] * 1e3)
+    return Outcome(
+        counts[0] / seconds,
+        waits[len(waits) // 2] * 1e3,
+        waits[len(waits) * 99 // 100] * 1e3,
+        (cpu_s(pid) - before) / everything[0] * 1e6,
+    )
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time a process has used."""
+    times = psutil.Process(pid).cpu_times()
+    return times.user + times.system
 
 
 def accepted(reply: bytes) -> None:
@@ -136,9 +153,9 @@ def accepted(reply: bytes) -> None:
 
 
 @asynccontextmanager
-async def floor_process(running: Cluster, events: int) -> AsyncIterator[None]:
-    """The floor, until the block ends."""
-    process = subprocess.Popen(
+async def floor_process(running: Cluster, events: int) -> AsyncIterator[int]:
+    """The floor, until the block ends; gives its pid."""
+    process = subprocess.Popen(  # noqa: ASYNC220 (it returns at once)
         [sys.executable, "-m", "tests.benchmarks.floor", str(running.config.home), running.broker.url, str(events)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -146,7 +163,7 @@ async def floor_process(running: Cluster, events: int) -> AsyncIterator[None]:
     try:
         assert process.stdout is not None
         await asyncio.to_thread(process.stdout.readline)
-        yield
+        yield process.pid
     finally:
         process.kill()
         await asyncio.to_thread(process.wait)
@@ -170,10 +187,10 @@ async def main(matches: int, seconds: float, rounds: int) -> None:
             plays = [one for scripts in played for one in scripts]
             events = round(sum(one.events for one in plays) / sum(len(one.plays) for one in plays))
             bare = [[Script(one.match_id, [], list(one.plays)) for one in scripts] for scripts in played]
-            async with floor_process(running, events):
-                theirs.append(await drive(running, bare, seconds))
+            async with floor_process(running, events) as pid:
+                theirs.append(await drive(running, bare, seconds, pid))
             owner = await running.add()
-            ours.append(await drive(running, played, seconds))
+            ours.append(await drive(running, played, seconds, owner.pid))
             await owner.drain()
             say(f"floor {theirs[-1].rate:7.0f}/s   owner {ours[-1].rate:7.0f}/s   ({events} events an entry)")
         say_all("floor", theirs)
@@ -184,10 +201,10 @@ async def main(matches: int, seconds: float, rounds: int) -> None:
 
 def say_all(name: str, outcomes: list[Outcome]) -> None:
     """Medians of all rounds."""
-    rate, p50, p99 = (
-        statistics.median(getattr(one, of) for one in outcomes) for of in ("rate", "p50_ms", "p99_ms")
-    )  # fmt: skip
-    say(f"{name}: {rate:.0f} commands/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms")
+    rate, p50, p99, cpu = (
+        statistics.median(getattr(one, of) for one in outcomes) for of in ("rate", "p50_ms", "p99_ms", "cpu_us")
+    )
+    say(f"{name}: {rate:.0f} commands/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms, {cpu:.0f} µs of processor a command")
 
 
 def say(text: str) -> None:

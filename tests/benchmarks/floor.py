@@ -1,7 +1,7 @@
-"""The floor: what no owner can be faster than. Broker → a 10 µs rule → as many events in one entry → group commit → reply.
+"""The floor: what no owner can be faster than. Broker, 10 µs rule, as many events, commit, reply.
 
-It is a process of its own, as an owner is, over the same broker, with one SQLite file on disk and one published message a
-command. It keeps no match, checks nothing, hashes nothing, and every command is right.
+It is a process of its own, as an owner is, over the same broker, with one SQLite file on disk and one published message
+a command. It keeps no match, checks nothing, hashes nothing, and every command is right.
 
     python -m tests.benchmarks.floor HOME NATS_URL EVENTS
 
