@@ -160,6 +160,8 @@ class Referee(Generic[S]):
             return reject_illegal(facts, 0)
         if [s.seat for s in spec.seats] != list(range(len(spec.seats))) or not all(s.occupant_id for s in spec.seats):
             return reject("malformed", detail="seats must be numbered from 0 and taken", field="seats")
+        if spec.mode == match_pb2.MATCH_MODE_RATED and len({s.occupant_id for s in spec.seats}) < len(spec.seats):
+            return reject("malformed", detail="in a rated match each seat has a player of its own", field="seats")
         if spec.position and spec.mode != match_pb2.MATCH_MODE_ANALYSIS:
             return reject("malformed", detail="positions are for analysis matches only", field="position")
         seed = self._seeds(self.game.id, match_id, self._host_key_id)

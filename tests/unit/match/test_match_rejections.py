@@ -97,6 +97,10 @@ def create(match_id: str = "m", **changes) -> Entry | envelope_pb2.Rejection:
     return new().referee.create(match_id, parsed(match_pb2.CreateMatch(**fields)), START_MS)
 
 
+SAME = [match_pb2.SeatOccupant(seat=n, occupant_id="x", kind=1) for n in (0, 1)]
+"""One person on both seats."""
+
+
 def option(name: str, value: str) -> match_pb2.OptionValue:
     return match_pb2.OptionValue(name=name, value=value)
 
@@ -116,6 +120,7 @@ def option(name: str, value: str) -> match_pb2.OptionValue:
         ({"seats": [match_pb2.SeatOccupant(seat=n, occupant_id="x") for n in (0, 0)]}, "malformed", "seats"),
         ({"seats": [match_pb2.SeatOccupant(seat=n, occupant_id="x") for n in (1, 0)]}, "malformed", "seats"),
         ({"seats": [match_pb2.SeatOccupant(seat=n) for n in (0, 1)]}, "malformed", "seats"),
+        ({"seats": SAME, "mode": match_pb2.MATCH_MODE_RATED}, "malformed", "seats"),
         ({"position": b"x"}, "malformed", "position"),
         ({"position": b"\xff", "mode": match_pb2.MATCH_MODE_ANALYSIS}, "bad_position", ""),
     ],
@@ -124,6 +129,11 @@ def test_what_cannot_be_created_is_refused_with_the_field(changes, code, field):
     refused = create(**changes)
     assert isinstance(refused, envelope_pb2.Rejection)
     assert (refused.code, refused.field) == (code, field)
+
+
+@pytest.mark.parametrize("mode", [match_pb2.MATCH_MODE_CASUAL, match_pb2.MATCH_MODE_ANALYSIS])
+def test_one_person_may_play_all_seats_unless_it_is_rated(mode):
+    assert isinstance(create(seats=SAME, mode=mode), Entry)
 
 
 @pytest.mark.parametrize("match_id", ["", "a b", "x" * 65, "ä", "m\n"])
