@@ -236,7 +236,7 @@ def _row(pending: Pending) -> NewEntry:
         hash=entry.hash,
         parts=entry.stored_parts(),
         status=int(state.phase),
-        next_deadline_ms=state.next_deadline_ms,
+        next_deadline_ms=pending.due_ms,
         rules_version=pending.live.rules_version,
         epoch=pending.live.epoch,
         dues=pending.dues,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import secrets
 import time
 from collections.abc import Callable
@@ -30,6 +31,7 @@ __all__ = ["GameService", "now_ms"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
+_SEEDS: Final = 4_096
 _RULES: Final = rules_pb2.DESCRIPTOR.services_by_name["RulesService"]
 _LOG: Final = transparency_pb2.DESCRIPTOR.services_by_name["TransparencyService"].full_name
 
@@ -128,8 +130,9 @@ class _LogHealth:
 
 
 def _seeds(keys: KeyRing) -> Callable[[str, str, str], Secret]:
-    """S of a match, from the host key it was created under; never stored."""
+    """S of a match, from the host key it was created under; never stored, and kept in memory while it is used."""
 
+    @functools.lru_cache(maxsize=_SEEDS)
     def seed(game: str, match_id: str, key_id: str) -> Secret:
         return server_seed(keys.find_host_key(key_id).key, game, match_id)
 

@@ -58,9 +58,10 @@ class Pending:
         after: rejections that rest on this entry; they are true only once it is on disk.
         tries: how often it was judged.
         dues: what the transparency log is owed because of it, as bits.
+        due_ms: the match's next deadline after it; worked out once.
     """
 
-    __slots__ = ("actor", "after", "dues", "entry", "live", "parsed", "received_ms", "replies", "tries")
+    __slots__ = ("actor", "after", "due_ms", "dues", "entry", "live", "parsed", "received_ms", "replies", "tries")
 
     def __init__(
         self,
@@ -82,6 +83,7 @@ class Pending:
         self.after: list[Refusal] = []
         self.tries = tries
         self.dues = dues
+        self.due_ms = entry.state.next_deadline_ms
 
     @property
     def waiters(self) -> list[Pending | Refusal]:
@@ -140,6 +142,7 @@ class LiveMatch:
         command_ids: ids of all stored commands, to know a duplicate without asking the store.
         watches: streams that follow it.
         epoch: of the partition under which it is written.
+        due_ms: the next deadline of what is committed.
         touched_s: when it was last used, on the event loop's clock.
         game, rules_version: what it is a match of.
     """
@@ -148,6 +151,7 @@ class LiveMatch:
         "ahead",
         "command_ids",
         "committed",
+        "due_ms",
         "epoch",
         "game",
         "match_id",
@@ -174,6 +178,7 @@ class LiveMatch:
         self.epoch = epoch
         self.committed = committed
         self.ahead = committed
+        self.due_ms: int | None = None
         self.pending: dict[bytes, Pending] = {}
         self.command_ids: set[bytes] = set()
         self.watches: set[Watch] = set()

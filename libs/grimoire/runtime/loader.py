@@ -157,6 +157,7 @@ class Loader:
         live.committed = live.ahead = state
         if state is not None:
             live.rules_version = state.rules_version
+            live.due_ms = state.next_deadline_ms
         self._fold_seconds.inc(time.perf_counter() - started)
         return live
 

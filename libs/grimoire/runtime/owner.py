@@ -601,7 +601,7 @@ class Owner:
     def _expire_due(self, live: LiveMatch, now_ms: int) -> None:
         """Lets the clock act first where a deadline has passed: a command that came later is stale."""
         while (state := live.ahead) is not None and not state.over:
-            deadline = state.next_deadline_ms
+            deadline = next(reversed(live.pending.values())).due_ms if live.pending else live.due_ms
             if deadline is None or now_ms < deadline or len(live.pending) >= self._limits.queued_match:
                 return
             prompt_id, _ = first_expired(state, self._owed(live, state, now_ms), now_ms)
@@ -619,6 +619,7 @@ class Owner:
 
     def _on_committed(self, group: list[Pending]) -> None:
         self._meters.group.observe(len(group))
+        self._meters.accepted.inc(len(group))
         now = self._now_ms()
         held = self.partitions.held
         tells = tracing.on()
@@ -626,12 +627,11 @@ class Owner:
             trace_committed(group, self._committer.began_ns)
         for pending in group:
             live, entry = pending.live, pending.entry
-            live.committed = entry.state
+            live.committed, live.due_ms = entry.state, pending.due_ms
             live.pending.pop(entry.command_id, None)
             live.command_ids.add(entry.command_id)
             if pending.dues and self._notary is not None:
                 self._notary.committed(entry, pending.dues)
-            self._meters.accepted.inc()
             self._meters.seconds.observe(max(0, now - pending.received_ms) / 1000)
             if pending.replies:
                 accepted = envelope_pb2.Accepted(version=entry.version)
@@ -641,7 +641,7 @@ class Owner:
             way = next(traced(pending.replies), None) if tells else None
             self._outbox.publish(live.match_id, _published(entry), way)
             if live.partition in held:
-                self._clockwork.set(live.partition, live.match_id, entry.state.next_deadline_ms)
+                self._clockwork.set(live.partition, live.match_id, pending.due_ms)
             for watch in live.watches:
                 watch.put(entry)
                 if way is not None:
