@@ -56,6 +56,7 @@ class Page:
     def __init__(self, host: str, port: int) -> None:
         self._host, self._port = host, port
         self._cookie = ""
+        self._open: list[asyncio.StreamWriter] = []
 
     async def _post(
         self, path: str, kind: str, body: bytes
@@ -82,7 +83,9 @@ class Page:
         """What comes over one stream."""
         body = request.SerializeToString()
         content = struct.pack(">BI", 0, len(body)) + body
-        reader, _, _ = await self._post("/grimoire.v1.LobbyService/Follow", "connect+proto", content)
+        reader, writer, _ = await self._post("/grimoire.v1.LobbyService/Follow", "connect+proto", content)
+        # Whoever lets go of its writer hangs up.
+        self._open.append(writer)
         while True:
             # One chunk holds one envelope: the edge sends each by itself.
             size = int(await reader.readline(), 16)
@@ -125,7 +128,11 @@ async def crowd(host: str, port: int, match_id: str, sessions: int, watchers: in
             if n % 50 == 49:
                 await asyncio.sleep(0.05)
         for _ in range(number):
-            await ready.acquire()
+            async with asyncio.timeout(60):
+                await ready.acquire()
+            for task in tasks:
+                if task.done():
+                    task.result()
 
     tasks: list[asyncio.Task[None]] = []
     await all_look(sessions, lobby_pb2.FollowRequest(lobby=lobby_pb2.WatchLobbyRequest()), "lobby", 0)
@@ -183,6 +190,7 @@ async def play(sessions: list[MatchSession], moves: int) -> dict[int, float]:
                 accepted = await session.submit(answer.type, answer.payload, prompt.prompt_id)
                 replied[accepted.version] = time.time()
                 await asyncio.sleep(PACE_S)
+        await asyncio.sleep(0.01)
     return replied
 
 
