@@ -155,6 +155,19 @@ async def test_nobody_to_ask_is_said_at_once(tmp_path: Path) -> None:
                 await asked
 
 
+async def test_of_several_instances_one_that_serves_is_asked(tmp_path: Path) -> None:
+    """The address in the configuration is one instance's, which may be gone; it is tried where nobody answers."""
+    async with place(tmp_path) as here:
+        living = Rules("toy", (MATCH,))
+        configured = await here.rules(Rules("nobody", (MATCH,)))
+        here.directory._config = here.config.with_address("toy", Address.parse(configured))
+        assert await head_through(await here.directory.any_stub("toy")) == "nobody"
+        await here.owner("toy", await here.rules(living))
+        await here.directory.stub("toy", MATCH)
+        assert await head_through(await here.directory.any_stub("toy")) == "toy"
+        assert living.heads_asked == 1
+
+
 async def test_a_new_owners_announcement_is_believed_and_told(tmp_path: Path) -> None:
     async with place(tmp_path) as here:
         old, new = Rules("toy", (MATCH,)), Rules("toy", (MATCH,))

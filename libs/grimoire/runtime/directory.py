@@ -99,13 +99,19 @@ class RulesDirectory:
     async def any_stub(self, game: str) -> RulesServiceAsyncStub:
         """A RulesService of this game, for what needs no match of its own (Describe, CheckOptions, Project).
 
+        One that serves matches is asked rather than the address in the configuration: of several instances, that one
+        may be gone.
+
         Raises:
             NoOwnerFoundError: if none is known.
         """
-        address = self._config.addresses.get(game)
-        if address is not None and address.port:
+        try:
+            owner = await self._owner(game, self._known_partition(game))
+        except NoOwnerFoundError:
+            address = self._config.addresses.get(game)
+            if address is None or not address.port:
+                raise
             return self._stub_at(str(address))
-        owner = await self._owner(game, self._known_partition(game))
         return self._stub_at(owner.address)
 
     def forget(self, game: str, match_id: MatchId) -> None:
