@@ -13,6 +13,7 @@ from grimoire.client.connection import Connection
 from grimoire.client.errors import Rejected, UnavailableError
 from grimoire.client.keepsakes import Keepsakes, default_folder
 from grimoire.client.logbook import LogBook
+from grimoire.client.person import Person
 from grimoire.client.quick_play import QuickPlay, mode_of
 from grimoire.client.session import MatchSession, Update
 from grimoire.client.verify import fetch_export
@@ -45,7 +46,7 @@ _GONE: Final = (
 )
 
 
-class Client(QuickPlay, Analysis):
+class Client(Person, QuickPlay, Analysis):
     """A signed-in connection; make it with `Client.connect`.
 
     Every method may raise `UnavailableError`, `NotSignedInError` and `Rejected`; those that can be repeated without
@@ -356,6 +357,11 @@ class Client(QuickPlay, Analysis):
     def log_seen(self) -> Checkpoint | None:
         """The latest checkpoint of the log that has been seen here."""
         return self._logbook.head
+
+    @property
+    def log_note(self) -> bytes:
+        """That checkpoint as it was signed, for others to compare; empty: none has been seen."""
+        return self._logbook.note
 
     async def log_checkpoint(self) -> Checkpoint:
         """The newest checkpoint of the log, compared with those seen before.

@@ -12,7 +12,15 @@ from google.protobuf.message import DecodeError, Message
 
 from grimoire import tracing
 from grimoire.client.errors import ClientError, NotSignedInError, Rejected, UnavailableError
-from grimoire.v1 import envelope_pb2, matchmaking_pb2_grpc, play_pb2_grpc, replay_pb2_grpc, transparency_pb2_grpc
+from grimoire.v1 import (
+    account_pb2_grpc,
+    chat_pb2_grpc,
+    envelope_pb2,
+    matchmaking_pb2_grpc,
+    play_pb2_grpc,
+    replay_pb2_grpc,
+    transparency_pb2_grpc,
+)
 
 __all__ = ["REJECTION_KEY", "Connection"]
 
@@ -58,6 +66,8 @@ class Connection:
         else:
             self.channel = grpc.aio.insecure_channel(rest, options=_OPTIONS)
         self.session = play_pb2_grpc.SessionServiceStub(self.channel)
+        self.account = account_pb2_grpc.AccountServiceStub(self.channel)
+        self.chat = chat_pb2_grpc.ChatServiceStub(self.channel)
         self.play = play_pb2_grpc.PlayServiceStub(self.channel)
         self.matchmaking = matchmaking_pb2_grpc.MatchmakingServiceStub(self.channel)
         self.replay = replay_pb2_grpc.ReplayServiceStub(self.channel)
