@@ -104,7 +104,8 @@ class Gateway:
         async with AsyncExitStack() as cleanup:
             bus = await Bus.connect(config.bus_settings(keys, GATEWAY))
             cleanup.push_async_callback(bus.close)
-            parts = await self._parts(config, keys, bus, cleanup)
+            database = await cleanup.enter_async_context(Database(config.database_url(_NAME)))
+            parts = await self._parts(config, keys, bus, database, cleanup)
             proxy, sessions, answered = parts
             server = RpcServer(config.gateway, _SERVICES, token=None)
             server.raw.add_generic_rpc_handlers(handlers(sessions, answered, proxy.methods()))
@@ -116,7 +117,7 @@ class Gateway:
                 cleanup.push_async_callback(http.stop)
             assert self.feeds is not None  # noqa: S101 - the parts are there
             cleanup.push_async_callback(self.feeds.close)
-            async with watched(GATEWAY, server, {"broker": broker_check(bus)}):
+            async with watched(GATEWAY, server, {"store": _database_check(database), "broker": broker_check(bus)}):
                 _log.info("gateway_started", address=str(bound), web=bound.others.get(_WEB, ""))
                 started(bound)
                 await stop.wait()
@@ -124,11 +125,10 @@ class Gateway:
         _log.info("gateway_stopped")
 
     async def _parts(
-        self, config: Config, keys: KeyRing, bus: Bus, cleanup: AsyncExitStack
+        self, config: Config, keys: KeyRing, bus: Bus, database: Database, cleanup: AsyncExitStack
     ) -> tuple[Proxy, Sessions, tuple[Endpoint, ...]]:
         """Everything that answers, started."""
         dial = dialer(config, keys)
-        database = await cleanup.enter_async_context(Database(config.database_url(_NAME)))
         news = NewsDesk(bus)
         cleanup.push_async_callback(news.close)
         directory = RulesDirectory(bus, config, dial)
