@@ -159,15 +159,27 @@ def export(
 
 @app.command()
 def audit(
-    match: Annotated[str, typer.Argument(metavar="MATCH|FILE", help="A stored match, or an exported file.")],
+    match: Annotated[str, typer.Argument(metavar="MATCH|FILE", help="A stored match, or an exported file.")] = "",
+    everything: Annotated[bool, typer.Option("--all", help="The server's whole log, and every match in it.")] = False,
     keepsake: Annotated[Path | None, typer.Option("--keepsake", help="What your client kept of the match.")] = None,
+    log_key: Annotated[str, typer.Option("--log-key", help="Key of the transparency log, if you know it.")] = "",
     as_json: AsJson = False,
     server: Server = "",
 ) -> None:
-    """Check a match: seeds, nonces, draws, deal, chain, and every command judged anew."""
-    from grimoire.cli.audit import audit as work
+    """Check a match: seeds, nonces, draws, deal, chain, log, and every command judged anew; or all matches at once.
 
-    _run(work(match, keepsake=keepsake, as_json=as_json, server=server))
+    With --all the transparency log is read from its first leaf: its tree, signature and history, whether every promised
+    match was begun and ended, every match's file, and whether all draws together look drawn.
+    """
+    from grimoire.cli.audit import audit as work
+    from grimoire.cli.audit import audit_all
+
+    if bool(match) == everything or (everything and keepsake):
+        fail("name a match or a file, or say --all (without --keepsake)", code=2)
+    if everything:
+        _run(audit_all(log_key=log_key, as_json=as_json, server=server))
+    else:
+        _run(work(match, keepsake=keepsake, log_key=log_key, as_json=as_json, server=server))
 
 
 @app.command()

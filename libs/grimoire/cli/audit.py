@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 from google.protobuf.json_format import MessageToJson
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from grimoire.cli.say import ERRORS, OUT, fail, file_named
-from grimoire.cli.stacks import signed_in
+from grimoire.cli.stacks import running_edge, signed_in
+from grimoire.cli.wholelog.auditor import LogAuditor
+from grimoire.cli.wholelog.show import show
 from grimoire.fairness.keepsake import Keepsake, KeepsakeError
+from grimoire.fairness.transparency import NoteError, VerifierKey
 from grimoire.fairness.verify import exit_status
 from grimoire.match.offline import audit_bytes
 from grimoire.v1 import audit_pb2
 
-__all__ = ["audit", "export"]
+__all__ = ["audit", "audit_all", "export"]
 
 _SIGNS = {
     audit_pb2.CHECK_STATUS_PASSED: "[green]✓ holds[/]",
@@ -45,22 +50,24 @@ def _write(output: Path, data: bytes) -> None:
         fail(f"{output} cannot be written: {error.strerror}")
 
 
-async def audit(match: str, *, keepsake: Path | None, as_json: bool, server: str) -> int:
+async def audit(match: str, *, keepsake: Path | None, log_key: str, as_json: bool, server: str) -> int:
     """Audits a file or a stored match on this machine; the server's word is not taken for it.
 
     Args:
         match: a file, or the id of a match.
         keepsake: what a seat's client kept.
+        log_key: of the transparency log, as known from elsewhere; empty: of a stored match the one that was first seen
+            on that server, of a file its own word.
         as_json: prints the report as JSON.
         server: as for `running_edge`.
 
     Returns:
         0 if everything holds, 1 if something lies, 3 if only the rules walk could not be done here.
     """
-    kept = _keepsake(keepsake)
-    data = await _log(match, server)
+    kept, known = _keepsake(keepsake), _key(log_key)
+    data, pinned = await _log(match, server)
     with ERRORS.status("Judging every command again …"):
-        report = audit_bytes(data, keepsake=kept)
+        report = audit_bytes(data, keepsake=kept, log_key=known or pinned)
     if as_json:
         OUT.out(MessageToJson(report, preserving_proto_field_name=True))
     else:
@@ -68,15 +75,53 @@ async def audit(match: str, *, keepsake: Path | None, as_json: bool, server: str
     return exit_status(report)
 
 
-async def _log(match: str, server: str) -> bytes:
+async def audit_all(*, log_key: str, as_json: bool, server: str) -> int:
+    """Audits a server's whole transparency log and every match in it, and asks whether the draws look drawn.
+
+    Args:
+        log_key: as for `audit`.
+        as_json: prints the report as JSON.
+        server: as for `running_edge`.
+
+    Returns:
+        0 if everything holds, 1 if something lies, is held back or is missing, 3 if not everything could be checked.
+    """
+    known, address = _key(log_key), running_edge(server)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    async with signed_in(address) as client:
+        with Progress(*columns, console=ERRORS) as progress:
+            tasks = {}
+
+            def tell(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    tasks[what] = progress.add_task(what)
+                progress.update(tasks[what], completed=done, total=total)
+
+            found = await LogAuditor(client, address, known, tell).run()
+    if as_json:
+        OUT.out(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    else:
+        show(found, OUT)
+    return found.status
+
+
+async def _log(match: str, server: str) -> tuple[bytes, VerifierKey | None]:
+    """The file, and the key that the log of its server is known by."""
     path = file_named(match)
     if path is not None:
         try:
-            return path.read_bytes()
+            return path.read_bytes(), None
         except OSError as error:
             fail(f"{path} cannot be read: {error.strerror}")
     async with signed_in(server) as client:
-        return await client.export(match)
+        return await client.export(match), client.log_key
+
+
+def _key(text: str) -> VerifierKey | None:
+    try:
+        return VerifierKey.parse(text) if text else None
+    except NoteError as error:
+        fail(f"--log-key: {error}", code=2)
 
 
 def _keepsake(path: Path | None) -> Keepsake | None:

@@ -82,6 +82,12 @@ class LogBook:
         self._load()
         return self._head
 
+    @property
+    def note(self) -> bytes:
+        """The latest checkpoint as it was signed; empty: none has been seen. Raises as `key`."""
+        self._load()
+        return self._last
+
     async def check(self, connection: Connection, match_id: str, key: str, note: bytes) -> Checkpoint:
         """Takes a checkpoint that the server shows.
 

@@ -26,7 +26,15 @@ from grimoire.match.rules import created_in
 from grimoire.plugins import GamePlugin, UnknownGameError, load_game
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2, rules_pb2
 
-__all__ = ["OfflineError", "audit_bytes", "audit_file", "frames_of_file", "head_of_file", "read_file"]
+__all__ = [
+    "OfflineError",
+    "audit_bytes",
+    "audit_export",
+    "audit_file",
+    "frames_of_file",
+    "head_of_file",
+    "read_file",
+]
 
 _PIECE = 64 * 1024
 
@@ -78,6 +86,13 @@ def _audit(chunks: Iterator[bytes], keepsake: Keepsake | None, log_key: Verifier
         export = read_export(chunks)
     except ExportError as error:
         return unreadable(error)
+    return audit_export(export, keepsake, log_key)
+
+
+def audit_export(
+    export: Export, keepsake: Keepsake | None = None, log_key: VerifierKey | None = None
+) -> audit_pb2.AuditReport:
+    """As `audit_file`, for an export that has been read."""
     keepsakes = [] if keepsake is None else [keepsake]
     plugin = _plugin(export.game)
     game = None if plugin is None else _rules(plugin, export)

@@ -51,7 +51,7 @@ class LyingEdge:
             try:
                 reply: bytes = await self._channel.unary_unary(details.method)(data, metadata=token)
             except grpc.aio.AioRpcError as error:
-                await context.abort(error.code(), error.details() or "", error.trailing_metadata() or ())
+                await context.abort(error.code(), error.details() or "", tuple(error.trailing_metadata() or ()))
             return reply if self.alter is None else self.alter(details.method.rpartition("/")[2], reply)
 
         return grpc.unary_unary_rpc_method_handler(answer)

@@ -17,13 +17,14 @@ import msgspec
 from grimoire.fairness.transparency.leaves import CloseLeaf, CommitLeaf, Leaf, LeafKind
 from grimoire.v1 import frame_pb2
 
-__all__ = ["Awaited", "Story", "Summary", "allowed_until", "read_stories", "summarise"]
+__all__ = ["FOR_EVER", "Awaited", "Story", "Summary", "allowed_until", "read_stories", "summarise"]
 
 GRACE_MS: Final = 60_000
 """How long a leaf may be on its way, and how late a clock may strike."""
 YOUNG_HANDSHAKE_MS: Final = 120_000
 YOUNG_MATCH_MS: Final = 600_000
 FOR_EVER: Final = 2**63 - 1
+"""UTC ms: there is no clock."""
 
 
 class Story(msgspec.Struct):
