@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from typing import Final
 
 import structlog
+from sqlalchemy import Connection, select
 
 from gateway.accounts import AccountLimits, Accounts
 from gateway.catalogue import Catalogue
@@ -33,6 +34,7 @@ from gateway.play import Play, PlayLimits
 from gateway.presence import Presence
 from gateway.proxy import FORWARDED_METHODS, Proxy
 from gateway.sessions import Sessions
+from gateway.tables import settings
 from gateway.web_settings import WebSettings
 from grimoire.bus import GATEWAY, Bus, partition_of
 from grimoire.engine import MatchId
@@ -40,7 +42,7 @@ from grimoire.runtime.config import Bound, Config
 from grimoire.runtime.directory import RulesDirectory
 from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.keys import KeyRing
-from grimoire.runtime.readiness import broker_check, watched
+from grimoire.runtime.readiness import Check, broker_check, watched
 from grimoire.runtime.rpc import RpcServer, dialer
 from grimoire.v1 import account_pb2, chat_pb2, lobby_pb2, matchmaking_pb2_grpc, play_pb2
 
@@ -167,6 +169,19 @@ def _browsers(sessions: Sessions, answered: tuple[Endpoint, ...], proxy: Proxy, 
     limits = web.limits
     calls = connect_apps(sessions, answered, proxy.methods(), limits.body_bytes, limits.file_bytes)
     return Guard(dict(calls), Files(web.dist), web, FILES_WITH_CALLS)
+
+
+def _database_check(database: Database) -> Check:
+    """The database can be read."""
+
+    def look(connection: Connection) -> None:
+        connection.execute(select(settings.c.account_id).limit(1))
+
+    async def check() -> str:
+        await database.read(look)
+        return ""
+
+    return check
 
 
 def _lies_on(game: str, partition: int) -> Callable[[str, MatchId], bool]:

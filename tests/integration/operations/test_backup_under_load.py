@@ -174,7 +174,12 @@ async def test_a_backup_under_load_can_be_played_on_elsewhere(tmp_path: Path) ->
             # Nobody had to stop for it.
             await moved(crowd, during + 10)
     assert made.held_ms < 5_000
-    assert {Path(name).stem for name in made.files if name.startswith("data/")} >= {GAME, "matchmaking", "replay"}
+    assert {Path(name).stem for name in made.files if name.startswith("data/")} >= {
+        GAME,
+        "gateway",
+        "matchmaking",
+        "replay",
+    }
     facts = made.files[f"data/{GAME}.db"].facts
     assert facts is not None
     assert facts.faults == []

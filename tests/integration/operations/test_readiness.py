@@ -107,19 +107,24 @@ async def test_a_game_whose_partitions_others_hold_is_not_ready(stack: Stack) ->
     assert await serving(stack, GAME)
 
 
-async def test_without_its_store_a_game_is_not_ready(tmp_path: Path) -> None:
+async def test_without_its_store_neither_a_game_nor_the_edge_is_ready(tmp_path: Path) -> None:
     server = PostgresServer()
     try:
-        config = replace(Config.for_test(tmp_path), database_urls=MappingProxyType({GAME: server.create_database()}))
+        urls = {GAME: server.create_database(), "gateway": server.create_database()}
+        config = replace(Config.for_test(tmp_path), database_urls=MappingProxyType(urls))
         async with Stack(config) as stack:
             await ready(stack, "/readyz", lambda status, _: status == 200)
             server.stop()
             told = await ready(stack, f"/readyz/{GAME}", lambda _, told: "store" in told["services"][GAME])
             assert set(told["services"][GAME]) <= {"store", "partitions"}
             assert not await serving(stack, GAME)
+            told = await ready(stack, "/readyz/gateway", lambda status, _: status == 503)
+            assert set(told["services"]["gateway"]) == {"store"}
+            assert not await serving(stack, "gateway")
             assert (await asyncio.to_thread(fetch, stack, "/readyz/replay"))[0] == 200
             server.start()
             await ready(stack, "/readyz", lambda status, _: status == 200)
             assert await serving(stack, GAME)
+            assert await serving(stack, "gateway")
     finally:
         server.remove()
