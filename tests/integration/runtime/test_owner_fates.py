@@ -353,7 +353,8 @@ class TestForgery:
         for _ in range(2):
             with pytest.raises(NoOwnerError):
                 await running.edge.request(f"cmd.two_towers.{wrong}.m1", data, reply_s=2, responder_s=0)
-            running.owner._cache.remove(running.owner._cache.get("m1"))
+            if (live := running.owner._cache.get("m1")) is not None:
+                running.owner._cache.remove(live)  # the second time it would have to be loaded
         assert (await running.state("m1")).version == state.version
 
     async def test_a_seat_without_a_name_is_nobody(self, seated: tuple[Table, Fickle]) -> None:
