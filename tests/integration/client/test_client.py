@@ -211,8 +211,12 @@ async def test_a_session_outlives_the_edge_and_loses_nothing(tmp_path: Path) -> 
     async with house(tmp_path) as home, AsyncExitStack() as stack:
         # A second edge that can be stopped and started under one address.
         first = AsyncExitStack()
-        address = await first.enter_async_context(serving(Gateway(), home.config.with_address("gateway", ANY_PORT)))
-        config = home.config.with_address("gateway", Address.parse(address))
+        address = str(
+            await first.enter_async_context(
+                serving(Gateway(), home.config.with_address("gateway", ANY_PORT).with_address("web", ANY_PORT))
+            )
+        )
+        config = home.config.with_address("gateway", Address.parse(address)).with_address("web", ANY_PORT)
         clients = [await Client.connect(address, keepsakes=tmp_path / f"k{n}", patience_s=20) for n in (0, 1)]
         for client in clients:
             await client.guest()
