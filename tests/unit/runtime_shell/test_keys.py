@@ -18,13 +18,13 @@ from pathlib import Path
 from grimoire.runtime.keys import KeyRing
 sys.stdin.readline()
 ring = KeyRing.load_or_create(Path(sys.argv[1]))
-shared = (ring.session_key, ring.occupant_key, ring.service_token, ring.nats_password("gateway"))
+shared = (ring.session_key, ring.occupant_key, ring.service_token, ring.log_key, ring.nats_password("gateway"))
 print(ring.host_key.key_id, *(hashlib.sha256(key.open()).hexdigest() for key in shared))
 """
 
 
 def everything(ring: KeyRing) -> list[Secret]:
-    shared = [ring.session_key, ring.occupant_key, ring.service_token, ring.nats_password("gateway")]
+    shared = [ring.session_key, ring.occupant_key, ring.service_token, ring.log_key, ring.nats_password("gateway")]
     return [*(key.key for key in ring.host_keys.values()), *shared]
 
 
@@ -44,12 +44,12 @@ def test_another_home_has_other_keys(tmp_path: Path) -> None:
 def test_only_their_owner_can_read_them(tmp_path: Path) -> None:
     previous = os.umask(0)
     try:
-        KeyRing.load_or_create(tmp_path / "keys").nats_password("gateway")
+        everything(KeyRing.load_or_create(tmp_path / "keys"))
     finally:
         os.umask(previous)
     assert stat.S_IMODE((tmp_path / "keys").stat().st_mode) == 0o700
     files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "keys").iterdir()}
-    names = ("host-0001.key", "session.key", "occupant.key", "service.key", "nats-gateway.key")
+    names = ("host-0001.key", "session.key", "occupant.key", "service.key", "log.key", "nats-gateway.key")
     assert files == dict.fromkeys(names, 0o600)
 
 
@@ -62,7 +62,7 @@ def test_processes_that_start_at_once_agree(tmp_path: Path) -> None:
         process.stdin.flush()
     told = [process.communicate(timeout=60)[0] for process in processes]
     assert len({*told}) == 1
-    assert len(told[0].split()) == 5
+    assert len(told[0].split()) == 6
     assert not [path.name for path in (tmp_path / "keys").iterdir() if path.name.startswith(".")]
 
 

@@ -167,7 +167,7 @@ class MatchDesk:
         if not verdict.holds:
             return verdict.report
         data = await self._client.export(self._session.match_id)
-        return await asyncio.to_thread(audit_bytes, data, keepsake=self._keepsake())
+        return await asyncio.to_thread(audit_bytes, data, keepsake=self._keepsake(), log_key=self._client.log_key)
 
     def _keepsake(self) -> Keepsake | None:
         path = self._session.keepsake_path
