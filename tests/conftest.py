@@ -7,7 +7,7 @@ import os
 # gRPC's fork handlers disturb the processes that tests start; must be set before gRPC is imported.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
-from hypothesis import settings  # noqa: E402 (the line above must come first)
+from hypothesis import settings
 
 # A test never asserts wall time: a busy machine may be slow with an example.
 settings.register_profile("grimoire", deadline=None)
