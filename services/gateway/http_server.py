@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import socket
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
@@ -15,7 +17,7 @@ from uvicorn.server import ServerState
 
 from gateway.guard import App
 from gateway.meters import CONNECTIONS
-from gateway.web_settings import WebSettings
+from gateway.web_settings import WebLimits, WebSettings
 from grimoire.runtime.config import Address, ConfigError
 
 __all__ = ["HttpServer"]
@@ -40,6 +42,8 @@ class HttpServer:
         self.address = address
         """Where it listens; after `start` with the port as bound."""
         self._limits = settings.limits
+        # Behind these are many people.
+        self._proxies = tuple(ipaddress.ip_network(proxy) for proxy in settings.proxies)
         whole: Any = app
         believed: Any = ProxyHeadersMiddleware(whole, list(settings.proxies)) if settings.proxies else whole
         self._config = UvicornConfig(
@@ -85,25 +89,40 @@ class HttpServer:
         self._server.close()
         for connection in list(self._state.connections):
             connection.shutdown()
-        if self._state.tasks:
-            await asyncio.wait(set(self._state.tasks), timeout=self._limits.stop_s)
-        for task in list(self._state.tasks):
-            task.cancel()
-        if self._state.tasks:
-            await asyncio.wait(set(self._state.tasks), timeout=self._limits.stop_s)
+        await self._until_done()
         for connection in list(self._state.connections):
             connection.transport.abort()
+        # Whoever was cut off finds out; only what does not even then end is ended by force.
+        await self._until_done()
+        for task in list(self._state.tasks):
+            task.cancel()
+        await self._until_done()
         self._server = None
 
+    async def _until_done(self) -> None:
+        if self._state.tasks:
+            await asyncio.wait(set(self._state.tasks), timeout=self._limits.stop_s)
+
     def _protocol(self) -> _Bounded:
-        return _Bounded(self._config, self._state, self._limits, self._per_address)
+        return _Bounded(self._config, self._state, self._limits, self._per_address, self._is_proxy)
+
+    def _is_proxy(self, host: str) -> bool:
+        return bool(self._proxies) and any(ipaddress.ip_address(host) in network for network in self._proxies)
 
 
 class _Bounded(HttpToolsProtocol):
     """One connection. A head that comes too slowly or is too large ends it, and so does a reader that reads nothing."""
 
-    def __init__(self, config: UvicornConfig, state: ServerState, limits: Any, per_address: Counter[str]) -> None:
+    def __init__(
+        self,
+        config: UvicornConfig,
+        state: ServerState,
+        limits: WebLimits,
+        per_address: Counter[str],
+        is_proxy: Callable[[str], bool],
+    ) -> None:
         super().__init__(config, state, {})
+        self._is_proxy = is_proxy
         self._limits = limits
         self._per_address = per_address
         self._head_bytes = 0
@@ -121,10 +140,8 @@ class _Bounded(HttpToolsProtocol):
         connection = transport.get_extra_info("socket")
         if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if (
-            len(self.connections) > self._limits.connections
-            or self._per_address[self._host] > self._limits.connections_per_address
-        ):
+        crowded = self._per_address[self._host] > self._limits.connections_per_address
+        if len(self.connections) > self._limits.connections or (crowded and not self._is_proxy(self._host)):
             transport.write(_TOO_MANY)
             transport.close()
             return

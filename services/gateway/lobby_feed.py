@@ -129,6 +129,7 @@ class LobbyFeed:
         self._ready = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._lingering: asyncio.TimerHandle | None = None
+        self._closed = False
 
     @contextlib.contextmanager
     def subscribe(self, account_id: str, news: asyncio.Event, *, only_mine: bool) -> Iterator[Subscription]:
@@ -158,7 +159,7 @@ class LobbyFeed:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_READY_S):
                 await self._ready.wait()
-        return self._ready.is_set()
+        return self._ready.is_set() and not self._closed
 
     def whole(self, account_id: str, only_mine: bool) -> lobby_pb2.WatchLobbyResponse:
         """Everything an account may see."""
@@ -176,7 +177,8 @@ class LobbyFeed:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        self._ready.clear()
+        self._closed = True
+        self._ready.set()
         for subscription in self._subscriptions:
             subscription.begin_again()
 

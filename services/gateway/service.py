@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -108,7 +108,7 @@ class Gateway:
             cleanup.push_async_callback(bus.close)
             database = await cleanup.enter_async_context(Database(config.database_url(_NAME)))
             parts = await self._parts(config, keys, bus, database, cleanup)
-            proxy, sessions, answered = parts
+            proxy, sessions, answered, end_streams = parts
             server = RpcServer(config.gateway, _SERVICES, token=None)
             server.raw.add_generic_rpc_handlers(handlers(sessions, answered, proxy.methods()))
             bound = Bound(str(await server.start()))
@@ -117,8 +117,8 @@ class Gateway:
                 http = HttpServer(_browsers(sessions, answered, proxy, web), config.address(_WEB), web)
                 bound = Bound(bound, web=str(await http.start()))
                 cleanup.push_async_callback(http.stop)
-            assert self.feeds is not None  # noqa: S101 - the parts are there
-            cleanup.push_async_callback(self.feeds.close)
+            # What lasts ends first, with a word to whoever follows it.
+            cleanup.push_async_callback(end_streams)
             async with watched(GATEWAY, server, {"store": _database_check(database), "broker": broker_check(bus)}):
                 _log.info("gateway_started", address=str(bound), web=bound.others.get(_WEB, ""))
                 started(bound)
@@ -128,8 +128,8 @@ class Gateway:
 
     async def _parts(
         self, config: Config, keys: KeyRing, bus: Bus, database: Database, cleanup: AsyncExitStack
-    ) -> tuple[Proxy, Sessions, tuple[Endpoint, ...]]:
-        """Everything that answers, started."""
+    ) -> tuple[Proxy, Sessions, tuple[Endpoint, ...], Callable[[], Awaitable[None]]]:
+        """Everything that answers, started; and what ends all lasting streams."""
         dial = dialer(config, keys)
         news = NewsDesk(bus)
         cleanup.push_async_callback(news.close)
@@ -145,7 +145,6 @@ class Gateway:
         cleanup.push_async_callback(sessions.close)
         matches = Matches(directory, keys)
         chat = Chat(ChatStore(database), people, matches, sessions, news, now_ms, self._chat_limits)
-        cleanup.callback(chat.close)
         passwords = Passwords(self._hash_cost)
         cleanup.callback(passwords.close)
         accounts = Accounts(people, sessions, passwords, chat, now_ms, self._account_limits)
@@ -153,16 +152,21 @@ class Gateway:
         feeds = self.feeds = Feeds(directory, self._feed_limits, matches.forget)
         directory.on_moved(lambda game, partition: feeds.moved(_lies_on(game, partition)))
         presence = Presence(news, now_ms)
-        cleanup.push_async_callback(presence.close)
         play = Play(matches, bus, directory, feeds, Catalogue(directory), presence, self._play_limits)
         lobby_feeds = LobbyFeeds(lambda: matchmaking)
-        cleanup.push_async_callback(lobby_feeds.close)
         lobby = LobbyStreams(lobby_feeds, OwnMatches(matchmaking, feeds), play, matches, chat, presence, now_ms)
         await news.start()
         self.housekeeping = Housekeeping(accounts, people, chat, presence, matchmaking, now_ms)
         cleanup.push_async_callback(self.housekeeping.stop)
         self.housekeeping.start()
-        return proxy, sessions, endpoints(accounts, play, chat, lobby, proxy.import_file)
+
+        async def end_streams() -> None:
+            chat.close()
+            await presence.close()
+            await lobby_feeds.close()
+            await feeds.close()
+
+        return proxy, sessions, endpoints(accounts, play, chat, lobby, proxy.import_file), end_streams
 
 
 def _browsers(sessions: Sessions, answered: tuple[Endpoint, ...], proxy: Proxy, web: WebSettings) -> Guard:

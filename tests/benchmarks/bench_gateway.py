@@ -35,7 +35,7 @@ from tests.benchmarks.machine import told, wait_until_idle
 
 GAME = "two_towers"
 PACE_S = 0.2
-QUIET_S = 20.0
+QUIET_S = 15.0
 READ_WHOLE = 10
 """Of so many watchers one reads what its frames hold; the others only count them."""
 
@@ -183,7 +183,7 @@ class Edge:
 async def play(sessions: list[MatchSession], moves: int) -> dict[int, float]:
     """Plays at a steady pace; gives by version when its reply was there."""
     replied: dict[int, float] = {}
-    while len(replied) < moves and not sessions[0].over:
+    while len(replied) < moves and sessions[0].closed is None:
         for session in sessions:
             for prompt in list(session.own_prompts):
                 answer = prompt.legal[len(replied) % len(prompt.legal)]

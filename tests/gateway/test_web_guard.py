@@ -6,7 +6,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -247,6 +247,15 @@ async def test_one_address_has_so_many_connections(strict: House) -> None:
             writer.close()
         for _, writer in opened:
             await writer.wait_closed()
+
+
+async def test_behind_a_proxy_are_many_people(tmp_path: Path) -> None:
+    limits = WebLimits(connections_per_address=3)
+    web = WebSettings(dist=tmp_path, proxies=("127.0.0.0/8",), limits=limits)
+    async with house(tmp_path / "home", Gateway(web=web)) as home, AsyncExitStack() as stack:
+        for _ in range(6):
+            await stack.enter_async_context(connection(home))
+        assert (await ask(home)).status == 200
 
 
 async def test_one_address_asks_so_often(tmp_path: Path) -> None:
