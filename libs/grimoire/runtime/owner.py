@@ -306,6 +306,7 @@ class Owner:
         self._loader.forget(partitions)
         if self._notary is not None:
             self._notary.forget(partitions)
+        self._count_held()
         self._settle_deferred()
 
     async def offer(self, partitions: Collection[int]) -> None:
@@ -315,12 +316,15 @@ class Owner:
 
     def certain(self) -> None:
         """What waited for certainty goes on."""
-        self._meters.owned.set(len(self.partitions.held))
-        self._meters.open_matches.set(len(self._clockwork))
+        self._count_held()
         self._settle_deferred()
         if self._late and self.partitions.sure(self._now_ms()):
             late, self._late = self._late, {}
             self._on_due(list(late))
+
+    def _count_held(self) -> None:
+        self._meters.owned.set(len(self.partitions.held))
+        self._meters.open_matches.set(len(self._clockwork))
 
     def uncertain(self) -> None:
         """What waited for certainty waits no longer."""

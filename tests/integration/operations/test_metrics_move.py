@@ -181,8 +181,8 @@ async def home_again(store: EventStore, partition: int) -> None:
             await asyncio.sleep(0.01)
 
 
-async def held_up_store(home: House, clients: list[Client]) -> None:
-    """Another program holds the file locked for a while: the store stalls, signs of life fail."""
+async def held_up_store(home: House, clients: list[Client]) -> Values:
+    """Another program holds the file for a while: the store stalls, signs of life fail. Gives the numbers meanwhile."""
     match_id = await home.create(clients)
     failures = value("heartbeat_failures_total", game=GAME)
     stalls = value("store_stalls_total", game=GAME)
@@ -191,10 +191,12 @@ async def held_up_store(home: House, clients: list[Client]) -> None:
         holder.execute("BEGIN IMMEDIATE")
         sending = asyncio.create_task(clients[0].open_match(match_id))
         await until("queued_commands", 0, game=GAME)
+        meanwhile = values()
         await until("store_stalls_total", stalls, game=GAME)
         await until("heartbeat_failures_total", failures, game=GAME)
         holder.execute("ROLLBACK")
     await (await sending).close()
+    return meanwhile
 
 
 async def tampered(home: House, match_id: str, client: Client) -> None:
@@ -253,16 +255,16 @@ async def everything_happens(home: House, folder: Path) -> list[Values]:
     await two_lobbies(folder)
     await late_handshake(home, clients)
     await stolen_partition(home, open_match, clients[0])
-    await held_up_store(home, clients)
+    held_up = await held_up_store(home, clients)
     async with home.no_game():
-        pass
+        gone = values()
     async with await clients[0].open_match(open_match):
         pass
     await asyncio.sleep(1.1)  # one look of those who look once a second
     after = values()
     for client in clients:
         await client.close()
-    return [during, after]
+    return [during, held_up, gone, after]
 
 
 def test_those_that_are_tried_elsewhere_are() -> None:
