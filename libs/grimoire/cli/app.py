@@ -163,6 +163,10 @@ def audit(
     everything: Annotated[bool, typer.Option("--all", help="The server's whole log, and every match in it.")] = False,
     keepsake: Annotated[Path | None, typer.Option("--keepsake", help="What your client kept of the match.")] = None,
     log_key: Annotated[str, typer.Option("--log-key", help="Key of the transparency log, if you know it.")] = "",
+    checkpoint: Annotated[
+        list[Path],
+        typer.Option("--checkpoint", help="With --all: a checkpoint that somebody else was shown; repeat it."),
+    ] = [],  # noqa: B006
     as_json: AsJson = False,
     server: Server = "",
 ) -> None:
@@ -174,10 +178,12 @@ def audit(
     from grimoire.cli.audit import audit as work
     from grimoire.cli.audit import audit_all
 
-    if bool(match) == everything or (everything and keepsake):
-        fail("name a match or a file, or say --all (without --keepsake)", code=2)
+    if bool(match) == everything or (everything and keepsake) or (checkpoint and not everything):
+        fail(
+            "name a match or a file, or say --all (--keepsake goes with the first, --checkpoint with the last)", code=2
+        )
     if everything:
-        _run(audit_all(log_key=log_key, as_json=as_json, server=server))
+        _run(audit_all(log_key=log_key, checkpoints=checkpoint, as_json=as_json, server=server))
     else:
         _run(work(match, keepsake=keepsake, log_key=log_key, as_json=as_json, server=server))
 

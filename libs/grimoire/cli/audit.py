@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -75,11 +76,12 @@ async def audit(match: str, *, keepsake: Path | None, log_key: str, as_json: boo
     return exit_status(report)
 
 
-async def audit_all(*, log_key: str, as_json: bool, server: str) -> int:
+async def audit_all(*, log_key: str, checkpoints: Sequence[Path] = (), as_json: bool, server: str) -> int:
     """Audits a server's whole transparency log and every match in it, and asks whether the draws look drawn.
 
     Args:
         log_key: as for `audit`.
+        checkpoints: files with signed checkpoints that others were shown; the log must agree with each.
         as_json: prints the report as JSON.
         server: as for `running_edge`.
 
@@ -87,6 +89,7 @@ async def audit_all(*, log_key: str, as_json: bool, server: str) -> int:
         0 if everything holds, 1 if something lies, is held back or is missing, 3 if not everything could be checked.
     """
     known, address = _key(log_key), running_edge(server)
+    others = {str(path): _bytes(path) for path in checkpoints}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     async with signed_in(address) as client:
         with Progress(*columns, console=ERRORS) as progress:
@@ -97,7 +100,7 @@ async def audit_all(*, log_key: str, as_json: bool, server: str) -> int:
                     tasks[what] = progress.add_task(what)
                 progress.update(tasks[what], completed=done, total=total)
 
-            found = await LogAuditor(client, address, known, tell).run()
+            found = await LogAuditor(client, address, known, tell, others).run()
     if as_json:
         OUT.out(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
     else:
@@ -109,12 +112,16 @@ async def _log(match: str, server: str) -> tuple[bytes, VerifierKey | None]:
     """The file, and the key that the log of its server is known by."""
     path = file_named(match)
     if path is not None:
-        try:
-            return path.read_bytes(), None
-        except OSError as error:
-            fail(f"{path} cannot be read: {error.strerror}")
+        return _bytes(path), None
     async with signed_in(server) as client:
         return await client.export(match), client.log_key
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        fail(f"{path} cannot be read: {error.strerror}")
 
 
 def _key(text: str) -> VerifierKey | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import secrets
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-import structlog
 
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Alarm
@@ -27,7 +27,8 @@ from grimoire.v1 import transparency_pb2
 
 __all__ = ["LogBook", "LogBookError", "evidence_of"]
 
-_log: Final = structlog.stdlib.get_logger(__name__)
+# The standard one: a program that sets up no logging must not find a line in its output.
+_log: Final = logging.getLogger(__name__)
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9.-]", re.ASCII)
 
@@ -143,7 +144,7 @@ class LogBook:
 
     def _keep(self, key: VerifierKey, checkpoint: Checkpoint, note: bytes) -> None:
         if self._key is None:
-            _log.info("log_key_pinned", server=self._server, key=str(key))
+            _log.info("log_key_pinned server=%s key=%s", self._server, key)
             self._first = note
         self._key, self._head, self._last = key, checkpoint, note
         self._save(_Page(1, self._server, str(key), self._first, self._last))

@@ -106,8 +106,10 @@ async def behind_a_liar(town: Town, folder: str) -> AsyncIterator[tuple[HidingEd
 
 
 async def audited(client: Client, key: VerifierKey | None = None, later_ms: int = 0) -> Findings:
-    auditor = LogAuditor(client, "the server", key, lambda *_: None, lambda: time.time_ns() // 1_000_000 + later_ms)
-    return await auditor.run()
+    def now_ms() -> int:
+        return time.time_ns() // 1_000_000 + later_ms
+
+    return await LogAuditor(client, "the server", key, lambda *_: None, now_ms=now_ms).run()
 
 
 async def test_an_honest_log_holds_and_adds_up(town: Town) -> None:
@@ -118,7 +120,8 @@ async def test_an_honest_log_holds_and_adds_up(town: Town) -> None:
     (sums,) = found.sums
     assert sums.commits == FINISHED + 2 == sums.starts + sums.voids + sums.handshakes
     assert sums.starts == FINISHED + 1 == sums.closes + sums.running
-    assert (sums.running, sums.handshakes, sums.missing) == (1, 1, 0)
+    assert (sums.running, sums.handshakes, sums.unrevealed) == (1, 1, 0)
+    assert (sums.missing_starts, sums.missing_closes, sums.missing_reveals) == (0, 0, 0)
     assert sum(found.outcomes["toy"].values()) == FINISHED
     assert found.size == LEAVES
     assert (found.key_from, found.seen_before) == (KeyFrom.SHOWN, 0)
@@ -138,7 +141,8 @@ async def test_matches_dropped_in_silence_are_named(town: Town) -> None:
         (town.unsealed, LeafKind.START),
     }
     assert found.status == 1
-    assert sum(sums.missing for sums in found.sums) == 2
+    (sums,) = found.sums
+    assert (sums.missing_starts, sums.missing_closes, sums.missing_reveals) == (1, 1, 0)
     assert found.faults == []
     await client.close()
 
@@ -258,6 +262,40 @@ async def test_a_file_with_proofs_of_another_log_does_not_stand(town: Town) -> N
         assert all("the log's key is" in match.what for match in found.matches)
 
 
+async def test_what_others_were_shown_is_compared_with_the_log(town: Town) -> None:
+    """Two people who were shown two logs under one key find out when they meet."""
+    visitor = await town.home.client("Visitor")
+    await visitor.log_checkpoint()
+    other = Log(KEY)
+    async for leaves in visitor.log_leaves(10_000):
+        for leaf in leaves:
+            other.append(leaf)
+    shorter = other.checkpoint(5)
+    other.append(b"and one more")
+
+    async with behind_a_liar(town, "meeting") as (liar, client):
+
+        def alter(method: str, data: bytes) -> bytes:
+            if method != "GetCheckpoint":
+                return data
+            shown = other.checkpoint(LEAVES)
+            return transparency_pb2.GetCheckpointResponse(checkpoint=shown, key=str(KEY.verifier)).SerializeToString()
+
+        liar.alter = alter
+        forked = Log(KEY)
+        forked.fill(5)
+        notes = {
+            "older": shorter,
+            "same": other.checkpoint(LEAVES),
+            "longer": other.checkpoint(),
+            "forked": forked.checkpoint(),
+            "unsigned": visitor.log_note,
+        }
+        found = await LogAuditor(client, "the server", None, lambda *_: None, notes).run()
+        assert [fault.partition(":")[0] for fault in found.faults] == ["longer", "forked", "unsigned"]
+    await visitor.close()
+
+
 @pytest.fixture
 def at_home(town: Town, monkeypatch: pytest.MonkeyPatch) -> str:
     """A user of the command line."""
@@ -269,6 +307,10 @@ def at_home(town: Town, monkeypatch: pytest.MonkeyPatch) -> str:
 async def test_the_command_prints_a_report_for_people_and_one_for_programs(
     town: Town, at_home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert await audit_all(log_key="", as_json=True, server=at_home) == 0
+    # Nothing but JSON, also when the key is seen for the first time.
+    assert json.loads(capsys.readouterr().out)["key_from"] == "shown"
+
     assert await audit_all(log_key="", as_json=False, server=at_home) == 0
     shown = capsys.readouterr().out
     assert "The log and every match in it hold." in shown

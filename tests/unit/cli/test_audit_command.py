@@ -55,6 +55,7 @@ def test_without_one_the_files_own_is_named(file: Path) -> None:
         [],
         ["--all", "m1"],
         ["--all", "--keepsake", "k"],
+        ["m1", "--checkpoint", "c"],
         ["m1", "--log-key", "no key"],
         ["--all", "--log-key", "no key"],
     ],

@@ -91,7 +91,7 @@ def test_what_is_no_file_lies(match: Export) -> None:
 # ---- the report ------------------------------------------------------------------------------------------------------
 
 FINE = Findings("here:1", key="k", key_from=KeyFrom.PINNED, checkpoint="o\n1\nr=\n\n— o sig\n", size=1, audited=1)
-SUMS = Sums("toy", "2026-11", 9, 8, 0, 0, 7, 0, 7, 2)
+SUMS = Sums("toy", "2026-11", 9, 8, 0, 0, 7, 0, 5, 2, missing_starts=1, missing_closes=1)
 ROW = Row("toy", "2026-11", "rises", 9.0, 0, 100, 100, 1e-12, 1e-11)
 
 
@@ -130,7 +130,6 @@ def test_everything_that_was_found_is_said() -> None:
         outcomes={"toy": {"win": 7, "void_host": 1}},
         missing=[Awaited("lost", "toy", LeafKind.CLOSE, 0), Awaited("gone", "toy", LeafKind.START, FOR_EVER)],
         matches=[MatchDoubt("liar", "toy", Doubt.LIES, "check 4: [/] a draw")],
-        unrevealed=2,
         draws=[ROW, msgspec.structs.replace(ROW, test="gaps", degrees=3, corrected=1.0)],
     )
     text = shown(found)
@@ -142,7 +141,9 @@ def test_everything_that_was_found_is_said() -> None:
         "1970-01-01 00:00 UTC",
         "neither began",
         "check 4: [/] a draw",
-        "2 are over and not yet open",
+        "promised 9 = begun 8 + void 0 + in their handshake 0 + missing 1",
+        "begun 8 = ended 7 + running 0 + missing 1",
+        "ended or void 7 = opened 5 + not open yet 2 + missing 0",
         "z = +9.00",
         "χ²(3)",
         "1 of 2 tests come out as chance alone hardly ever does",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 from grimoire.cli.wholelog.findings import Doubt, Findings, KeyFrom, MatchDoubt, Sums
@@ -13,8 +15,8 @@ from grimoire.cli.wholelog.judge import Judged, judge
 from grimoire.client import Alarm, Client, ClientError, Rejected, UnavailableError
 from grimoire.fairness.export import ExportError
 from grimoire.fairness.statistics import Tally, judge_all
-from grimoire.fairness.transparency import Checkpoint, LeafKind, VerifierKey
-from grimoire.fairness.transparency.summary import FOR_EVER, Story, allowed_until, summarise
+from grimoire.fairness.transparency import Checkpoint, LeafKind, NoteError, VerifierKey, open_checkpoint
+from grimoire.fairness.transparency.summary import FOR_EVER, Story, Summary, allowed_until, summarise
 from grimoire.fairness.transparency.wholelog import WholeLog
 
 __all__ = ["LogAuditor", "Tell"]
@@ -39,6 +41,7 @@ class LogAuditor:
         server: its address, for the report.
         key: of the log, as known from elsewhere; None: the one that was seen first.
         tell: is told how far it is.
+        others: checkpoints that others were shown, by a name for each: this log must be what they were signed for.
         now_ms: the wall clock, UTC ms.
     """
 
@@ -48,11 +51,13 @@ class LogAuditor:
         server: str,
         key: VerifierKey | None,
         tell: Tell,
+        others: Mapping[str, bytes] = MappingProxyType({}),
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self._client = client
         self._key = key
         self._tell = tell
+        self._others = others
         self._now_ms = now_ms
         self._gate = asyncio.Semaphore(_AT_ONCE)
         self._whole = WholeLog()
@@ -78,6 +83,7 @@ class LogAuditor:
             self._found.faults.append(f"the log's key is {key}, not {self._key}")
             return self._found
         await self._read_log(checkpoint, seen)
+        self._compare_others(key)
         stories = list(self._whole.stories.values())
         await self._count(stories)
         await self._judge_all([story for story in stories if LeafKind.REVEAL in story.times], key)
@@ -111,6 +117,18 @@ class LogAuditor:
         if seen is not None and not whole.agrees_with(seen):
             faults.append(f"the first {seen.size} leaves are not those of the checkpoint that was seen before")
 
+    def _compare_others(self, key: VerifierKey) -> None:
+        for name, note in self._others.items():
+            try:
+                shown = open_checkpoint(note, key)
+            except NoteError as error:
+                self._found.faults.append(f"{name}: {error}")
+                continue
+            if not self._whole.agrees_with(shown):
+                self._found.faults.append(
+                    f"{name}: it was signed for {shown.size} leaves, and they are not this log's first {shown.size}"
+                )
+
     # ---- what it adds up to --------------------------------------------------------------------------------------
 
     async def _count(self, stories: Sequence[Story]) -> None:
@@ -123,27 +141,12 @@ class LogAuditor:
         for story in stories:
             groups.setdefault((story.game, _month(story)), []).append(story)
         for (game, month), group in sorted(groups.items()):
-            sums = summarise(group, now_ms, allowed)
-            self._found.sums.append(
-                Sums(
-                    game,
-                    month,
-                    commits=sums.commits,
-                    starts=sums.starts,
-                    voids=sums.voids,
-                    handshakes=sums.handshakes,
-                    closes=sums.closes,
-                    running=sums.running,
-                    reveals=sums.reveals,
-                    missing=len(sums.missing),
-                )
-            )
-            self._found.missing += sums.missing
+            summary = summarise(group, now_ms, allowed)
+            self._found.sums.append(_sums(game, month, summary))
+            self._found.missing += summary.missing
             outcomes = self._found.outcomes.setdefault(game, {})
-            for (_, outcome), count in sums.outcomes.items():
+            for (_, outcome), count in summary.outcomes.items():
                 outcomes[outcome] = outcomes.get(outcome, 0) + count
-        missing = {one.match_id for one in self._found.missing}
-        self._found.unrevealed = sum(s.awaits is LeafKind.REVEAL and s.match_id not in missing for s in stories)
 
     async def _allowed(self, story: Story) -> int:
         try:
@@ -216,6 +219,25 @@ class LogAuditor:
                     raise
                 pause = error.retry_after_ms / 1000
             await asyncio.sleep(pause)
+
+
+def _sums(game: str, month: str, summary: Summary) -> Sums:
+    missing = Counter(one.kind for one in summary.missing)
+    return Sums(
+        game,
+        month,
+        commits=summary.commits,
+        starts=summary.starts,
+        voids=summary.voids,
+        handshakes=summary.handshakes,
+        closes=summary.closes,
+        running=summary.running,
+        reveals=summary.reveals,
+        unrevealed=summary.closes + summary.voids - summary.reveals - missing[LeafKind.REVEAL],
+        missing_starts=missing[LeafKind.START],
+        missing_closes=missing[LeafKind.CLOSE],
+        missing_reveals=missing[LeafKind.REVEAL],
+    )
 
 
 def _month(story: Story) -> str:

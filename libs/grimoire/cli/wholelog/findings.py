@@ -52,7 +52,11 @@ class MatchDoubt(msgspec.Struct, frozen=True):
 
 
 class Sums(msgspec.Struct, frozen=True):
-    """The matches of one game that were promised in one month, UTC; see `summary` for the equations."""
+    """The matches of one game that were promised in one month, UTC.
+
+    `commits = starts + voids + handshakes + missing_starts`, `starts = closes + running + missing_closes`,
+    `closes + voids = reveals + unrevealed + missing_reveals`; see `grimoire.fairness.transparency.summary`.
+    """
 
     game: str
     month: str
@@ -63,7 +67,10 @@ class Sums(msgspec.Struct, frozen=True):
     closes: int
     running: int
     reveals: int
-    missing: int
+    unrevealed: int
+    missing_starts: int = 0
+    missing_closes: int = 0
+    missing_reveals: int = 0
 
 
 class Findings(msgspec.Struct):
@@ -81,7 +88,6 @@ class Findings(msgspec.Struct):
         outcomes: how often each was logged, by game and outcome.
         missing: leaves that should be there by now.
         audited: matches whose file holds in every check.
-        unrevealed: matches that are over while their secrets are kept until a whole event ends.
         matches: those that do not stand.
         draws: statistics over all files that hold.
     """
@@ -97,7 +103,6 @@ class Findings(msgspec.Struct):
     outcomes: dict[str, dict[str, int]] = {}
     missing: list[Awaited] = []
     audited: int = 0
-    unrevealed: int = 0
     matches: list[MatchDoubt] = []
     draws: list[Row] = []
 

@@ -63,18 +63,23 @@ def show(found: Findings, out: Console) -> None:
 
 
 def _show_sums(found: Findings, out: Console) -> None:
-    table = Table(title="Promised = begun + void + handshake + missing; begun = ended + running + missing")
-    for heading in ("Game", "Month"):
-        table.add_column(heading)
-    for heading in ("Promised", "Begun", "Void", "Handshake", "Ended", "Running", "Revealed", "Missing"):
-        table.add_column(heading, justify="right")
     for s in found.sums:
-        numbers = (s.commits, s.starts, s.voids, s.handshakes, s.closes, s.running, s.reveals, s.missing)
-        table.add_row(escape(s.game), s.month, *(f"{number:,}" for number in numbers))
-    out.print(table)
+        out.print(f"[bold]{escape(s.game)}, {s.month}[/]", highlight=False)
+        for line in (
+            f"  promised {s.commits:,} = begun {s.starts:,} + void {s.voids:,} + in their handshake {s.handshakes:,}"
+            f" + {_missing(s.missing_starts)}",
+            f"  begun {s.starts:,} = ended {s.closes:,} + running {s.running:,} + {_missing(s.missing_closes)}",
+            f"  ended or void {s.closes + s.voids:,} = opened {s.reveals:,} + not open yet"
+            f" {s.unrevealed:,} + {_missing(s.missing_reveals)}",
+        ):
+            out.print(line, highlight=False)
     for game, outcomes in found.outcomes.items():
         listed = ", ".join(f"{escape(outcome)} {count:,}" for outcome, count in sorted(outcomes.items()))
         out.print(f"Ends of {escape(game)}: {listed or 'none yet'}", highlight=False)
+
+
+def _missing(count: int) -> str:
+    return f"[bold red]missing {count:,}[/]" if count else "missing 0"
 
 
 def _show_missing(found: Findings, out: Console) -> None:
@@ -91,8 +96,6 @@ def _show_missing(found: Findings, out: Console) -> None:
 
 def _show_matches(found: Findings, out: Console) -> None:
     out.print(f"{found.audited:,} matches hold in every check.", highlight=False)
-    if found.unrevealed:
-        out.print(f"{found.unrevealed:,} are over and not yet open: their event goes on.", highlight=False)
     if not found.matches:
         return
     table = Table(title="Matches that do not stand", title_justify="left")
@@ -105,15 +108,15 @@ def _show_matches(found: Findings, out: Console) -> None:
 
 
 def _show_draws(found: Findings, out: Console) -> None:
-    table = Table(title="Do the draws look drawn?", title_justify="left")
+    table = Table(title="Do the draws look drawn?", title_justify="left", box=None, padding=(0, 2, 0, 0))
     for heading in ("Game", "Month", "Test"):
         table.add_column(heading)
-    for heading in ("Matches", "Draws", "Statistic", "p", "p, corrected"):
+    for heading in ("Draws", "Statistic", "p", "corrected"):
         table.add_column(heading, justify="right")
     for row in found.draws:
         statistic = f"χ²({row.degrees}) = {row.statistic:.1f}" if row.degrees else f"z = {row.statistic:+.2f}"
         corrected = f"[bold red]{row.corrected:.2g}[/]" if row.remarkable else f"{row.corrected:.2g}"
-        numbers = (f"{row.matches:,}", f"{row.draws:,}", statistic, f"{row.p:.2g}", corrected)
+        numbers = (f"{row.draws:,}", statistic, f"{row.p:.2g}", corrected)
         table.add_row(escape(row.game), row.month, row.test, *numbers)
     out.print(table)
     strange = sum(row.remarkable for row in found.draws)
