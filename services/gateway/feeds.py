@@ -12,12 +12,13 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import grpc
 import msgspec
 import structlog
 
+from gateway.delay import Held, due_ms, newest_before, shown_later
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire import tracing
 from grimoire.engine import MatchId, Viewer, ViewerKind
@@ -126,6 +127,7 @@ class Feed:
         upstreams: Upstreams,
         limits: FeedLimits,
         rebound: Callable[[MatchId], None],
+        delay_s: int = 0,
     ) -> None:
         self.game = game
         self.match_id = match_id
@@ -136,6 +138,8 @@ class Feed:
         self._upstreams = upstreams
         self._limits = limits
         self._rebound = rebound
+        self.delay_s = delay_s
+        """By so much later everything is shown."""
         self._hash = b""
         self._snapshot: frame_pb2.Snapshot | None = None
         self._kept: deque[frame_pb2.ViewerEntry] = deque(maxlen=limits.kept_entries)
@@ -264,6 +268,10 @@ class Feed:
                 _log.info("feed_lost", match_id=self.match_id, viewer=str(self.viewer), code=error.code().name)
                 self._upstreams.forget(self.game, self.match_id)
             except (_GapError, Refused, TimeoutError, ConnectionError) as error:
+                if isinstance(error, Refused) and error.kind is RefusalKind.NOT_NOW:
+                    # Nothing of it may be seen yet: whoever asks is told so, and asks again.
+                    self._fail(error)
+                    return
                 _log.info("feed_reopened", match_id=self.match_id, viewer=str(self.viewer), why=type(error).__name__)
                 self._upstreams.forget(self.game, self.match_id)
             except Exception:
@@ -277,6 +285,8 @@ class Feed:
                 pause = min(2 * pause, self._limits.retry_max_s)
 
     async def _follow(self, stub: rules_pb2_grpc.RulesServiceAsyncStub) -> None:
+        if self.delay_s and self._snapshot is None:
+            await self._begin_late(stub)
         call = stub.WatchMatch(
             rules_pb2.WatchMatchRequest(
                 match_id=self.match_id,
@@ -286,22 +296,56 @@ class Feed:
             )
         )
         moved = asyncio.ensure_future(self._moved.wait())
+        reading: asyncio.Future[rules_pb2.WatchMatchResponse | None] | None = None
+        held, loop = Held(), asyncio.get_running_loop()
+        heard_s = loop.time()
         try:
             while not self._over:
-                reading = asyncio.ensure_future(_read(call))
+                if reading is None and not held.is_full:
+                    reading = asyncio.ensure_future(_read(call))
+                waiting: set[asyncio.Future[Any]] = {moved} if reading is None else {moved, reading}
+                silent_s = heard_s + self._limits.silence_s - loop.time()
+                due_s = held.wait_s(_now_ms())
                 done, _ = await asyncio.wait(
-                    (reading, moved), timeout=self._limits.silence_s, return_when=asyncio.FIRST_COMPLETED
+                    waiting,
+                    timeout=silent_s if due_s is None else min(silent_s, due_s),
+                    return_when=asyncio.FIRST_COMPLETED,
                 )
-                if reading not in done:
-                    reading.cancel()
-                    raise _GapError("moved" if done else "silent")
-                response = reading.result()
-                if response is None:
-                    return
-                await self._take(response.frame)
+                if reading is not None and reading in done:
+                    response, reading, heard_s = reading.result(), None, loop.time()
+                    if response is None:
+                        return
+                    await self._hold(response.frame, held)
+                elif moved in done:
+                    raise _GapError("moved")
+                elif loop.time() - heard_s >= self._limits.silence_s:
+                    raise _GapError("silent")
+                while (frame := held.next(_now_ms())) is not None:
+                    await self._take(frame)
         finally:
             moved.cancel()
+            if reading is not None:
+                reading.cancel()
             call.cancel()
+
+    async def _begin_late(self, stub: rules_pb2_grpc.RulesServiceAsyncStub) -> None:
+        """Shows what may be seen by now, to go on from there."""
+        version = await newest_before(stub, self.match_id, _now_ms() - self.delay_s * 1000)
+        if not version:
+            raise shown_later(self.delay_s)
+        request = rules_pb2.GetViewRequest(match_id=self.match_id, viewer=viewer_message(self.viewer), version=version)
+        self._show((await stub.GetView(request)).snapshot)
+
+    async def _hold(self, frame: frame_pb2.Frame, held: Held) -> None:
+        """Takes a frame, or keeps it back until it may be seen."""
+        if not self.delay_s:
+            await self._take(frame)
+        elif frame.HasField("heartbeat"):
+            # How far the match is by now is not shown either.
+            beat = frame_pb2.Heartbeat(version=self.version, server_time_ms=frame.heartbeat.server_time_ms)
+            await self._take(frame_pb2.Frame(heartbeat=beat))
+        else:
+            held.hold(frame, due_ms(frame, self.delay_s * 1000))
 
     async def _take(self, frame: frame_pb2.Frame) -> None:
         kind = frame.WhichOneof("kind")
@@ -418,7 +462,7 @@ class Feeds:
         self._upstreams = upstreams
         self._limits = limits or FeedLimits()
         self._rebound = rebound
-        self._feeds: dict[tuple[MatchId, Viewer], Feed] = {}
+        self._feeds: dict[tuple[MatchId, Viewer, int], Feed] = {}
 
     def __len__(self) -> int:
         """Open upstreams."""
@@ -430,10 +474,17 @@ class Feeds:
         return sum(feed.watchers for feed in self._feeds.values())
 
     async def watch(
-        self, game: str, match_id: MatchId, viewer: Viewer, since_version: int, since_hash: bytes
+        self,
+        game: str,
+        match_id: MatchId,
+        viewer: Viewer,
+        since_version: int,
+        since_hash: bytes,
+        *,
+        delay_s: int = 0,
     ) -> AsyncGenerator[play_pb2.WatchResponse, None]:
-        """Frames of a match through these eyes; see `Feed.watch`. The viewer has been judged by the caller."""
-        feed = self._feed(game, match_id, viewer)
+        """Frames of a match through these eyes; see `Feed.watch`. Viewer and delay have been judged by the caller."""
+        feed = self._feed(game, match_id, viewer, delay_s)
         feed.users += 1
         METRICS.watchers.inc()
         try:
@@ -458,20 +509,24 @@ class Feeds:
         for feed in feeds:
             await feed.close()
 
-    def _feed(self, game: str, match_id: MatchId, viewer: Viewer) -> Feed:
-        feed = self._feeds.get((match_id, viewer))
+    def _feed(self, game: str, match_id: MatchId, viewer: Viewer, delay_s: int) -> Feed:
+        feed = self._feeds.get((match_id, viewer, delay_s))
         if feed is None or feed.is_spent:
-            feed = Feed(game, match_id, viewer, self._upstreams, self._limits, self._rebound)
-            self._feeds[match_id, viewer] = feed
+            feed = Feed(game, match_id, viewer, self._upstreams, self._limits, self._rebound, delay_s)
+            self._feeds[match_id, viewer, delay_s] = feed
             METRICS.feeds.inc()
         return feed
 
     async def _drop(self, feed: Feed) -> None:
-        key = (feed.match_id, feed.viewer)
+        key = (feed.match_id, feed.viewer, feed.delay_s)
         if self._feeds.get(key) is feed:
             del self._feeds[key]
         METRICS.feeds.dec()
         await feed.close()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def viewer_message(viewer: Viewer) -> frame_pb2.Viewer:

@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
-from grimoire.engine import PUBLIC, MatchId, Viewer
+from grimoire.engine import PUBLIC, MatchId, Viewer, ViewerKind
 from grimoire.match.codes import reject
 from grimoire.runtime.identity import Identity, occupant_id
 from grimoire.runtime.keys import KeyRing
@@ -39,6 +39,7 @@ class MatchFacts(msgspec.Struct, frozen=True):
         occupants: pseudonym by seat.
         rated: it counts.
         over: it has ended; what is true stays true, what is not may be a minute old.
+        delay_s: while it runs, who holds no seat sees it so much later.
     """
 
     match_id: MatchId
@@ -46,6 +47,11 @@ class MatchFacts(msgspec.Struct, frozen=True):
     occupants: tuple[tuple[int, str], ...]
     rated: bool = False
     over: bool = False
+    delay_s: int = 0
+
+    def delay_for(self, viewer: Viewer) -> int:
+        """Seconds by which these eyes see it later."""
+        return 0 if self.over or viewer.kind is ViewerKind.SEAT else self.delay_s
 
     def seats_of(self, occupant: str) -> tuple[int, ...]:
         """The seats bound to a pseudonym."""
@@ -88,6 +94,7 @@ class Matches:
             tuple((s.seat, s.occupant_id) for s in head.created.seats),
             rated=head.created.mode == match_pb2.MATCH_MODE_RATED,
             over=head.status in (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID),
+            delay_s=head.created.spectator_delay_s,
         )
         self._known[key] = (self._now() + _FRESH_S, facts)
         self._known.move_to_end(key)

@@ -14,9 +14,10 @@ from typing import Protocol, TypeVar
 import grpc
 import msgspec
 import structlog
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError
 
 from gateway.catalogue import Catalogue
+from gateway.delay import newest_before, shown_later
 from gateway.feeds import Feeds, Upstreams, viewer_message
 from gateway.limits import RateLimiter
 from gateway.matches import Matches, MatchFacts
@@ -25,6 +26,7 @@ from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.bus import BusError, RequestTimeoutError
 from grimoire.engine import MatchId, Viewer, ViewerKind
 from grimoire.match.codes import RULES_NOT_INSTALLED, reject
+from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import envelope_pb2, play_pb2, rules_pb2, rules_pb2_grpc
@@ -37,7 +39,7 @@ _TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 _COMMAND_ID_BYTES = 16
 _MOVED = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.FAILED_PRECONDITION)
 
-R = TypeVar("R", bound=Message)
+R = TypeVar("R")
 
 
 class Commands(Protocol):
@@ -183,7 +185,10 @@ class Play:
         facts = await self._matches.facts(request.match_id)
         seat = request.seat if request.HasField("seat") else None
         viewer = self._matches.viewer(facts, identity, seat, request.as_public)
-        feed = self._feeds.watch(facts.game, facts.match_id, viewer, request.since_version, request.since_hash)
+        delay_s = facts.delay_for(viewer)
+        feed = self._feeds.watch(
+            facts.game, facts.match_id, viewer, request.since_version, request.since_hash, delay_s=delay_s
+        )
         with self._stream_of(identity), self._present(identity, facts, viewer):
             async with contextlib.aclosing(feed) as responses:
                 async for response in responses:
@@ -199,14 +204,27 @@ class Play:
         facts = await self._matches.facts(request.match_id)
         seat = request.seat if request.HasField("seat") else None
         viewer = self._matches.viewer(facts, identity, seat, request.as_public)
-        question = rules_pb2.GetViewRequest(
-            match_id=facts.match_id, viewer=viewer_message(viewer), version=request.version
-        )
+        version = request.version
+        delay_s = facts.delay_for(viewer)
+        if delay_s:
+            version = await self._shown_by_now(facts, version, delay_s)
+        question = rules_pb2.GetViewRequest(match_id=facts.match_id, viewer=viewer_message(viewer), version=version)
         answer = await self._ask(facts, lambda stub: stub.GetView(question, timeout=self._limits.owner_s))
         own = viewer.kind is ViewerKind.SEAT
         return play_pb2.LookResponse(
             snapshot=answer.snapshot, prompts=[p for p in answer.snapshot.prompts if own and p.seat == viewer.seat]
         )
+
+    async def _shown_by_now(self, facts: MatchFacts, asked: int, delay_s: int) -> int:
+        """The version to show to who sees a match later: the one asked for, or the newest that may be seen.
+
+        Raises:
+            Refused: `shown_later`.
+        """
+        newest = await self._ask(facts, lambda stub: newest_before(stub, facts.match_id, now_ms() - delay_s * 1000))
+        if not newest or asked > newest:
+            raise shown_later(delay_s)
+        return asked or newest
 
     # ---- a command's way --------------------------------------------------------------------------------------------
 

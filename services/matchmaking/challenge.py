@@ -92,6 +92,7 @@ class Challenge(msgspec.Struct, frozen=True):
         closed: the serialised `MatchClosed` once the match is over.
         position: of an analysis: the game's serialised `PositionArranged`; who arranged it may see all of it.
         by_invitation: stands in no list; whoever knows the id may join.
+        spectator_delay_s: while its match runs, who holds no seat sees it so much later.
     """
 
     challenge_id: str
@@ -114,6 +115,7 @@ class Challenge(msgspec.Struct, frozen=True):
     ended_ms: int = 0
     position: bytes = b""
     by_invitation: bool = False
+    spectator_delay_s: int = 0
 
     def __repr__(self) -> str:
         return f"Challenge(challenge_id={self.challenge_id!r}, game={self.game!r}, stage={self.stage.name})"
@@ -154,6 +156,7 @@ class Open(msgspec.Struct, frozen=True):
         mode: number of `grimoire.v1.MatchMode`; a bot makes a rated one casual.
         position: of an analysis only.
         by_invitation: whether it stands in no list.
+        spectator_delay_s: how much later its match is shown to who holds no seat.
     """
 
     challenge_id: str
@@ -170,6 +173,7 @@ class Open(msgspec.Struct, frozen=True):
     mode: int = match_pb2.MATCH_MODE_RATED
     position: bytes = b""
     by_invitation: bool = False
+    spectator_delay_s: int = 0
 
     def __repr__(self) -> str:
         return f"Open(challenge_id={self.challenge_id!r}, game={self.game!r})"
@@ -263,6 +267,7 @@ def _open(command: Open) -> tuple[Message, ...]:
         kept_for=command.kept_for,
         position=command.position,
         by_invitation=command.by_invitation,
+        spectator_delay_s=command.spectator_delay_s,
     )
     joined = tuple(_joined(seat, sitter) for seat, sitter in command.sitters)
     full = len(command.sitters) == command.seats
@@ -372,6 +377,7 @@ def _opened(event: matchmaking_pb2.ChallengeOpened, at_ms: int) -> Challenge:
         game_no=event.series.game_no,
         position=event.position,
         by_invitation=event.by_invitation,
+        spectator_delay_s=event.spectator_delay_s,
     )
 
 

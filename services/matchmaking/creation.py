@@ -66,6 +66,7 @@ def create_match(challenge: Challenge, keys: KeyRing) -> envelope_pb2.Submission
         ],
         series=match_pb2.Series(series_id=challenge.series_id, game_no=challenge.game_no),
         position=challenge.position,
+        spectator_delay_s=challenge.spectator_delay_s,
     )
     command = envelope_pb2.Command(
         command_id=sha256(lines("grimoire/create-match/1", challenge.challenge_id))[:16],

@@ -28,6 +28,7 @@ __all__ = ["Lobby", "Wish", "new_bot", "sitter_of", "unknown_level"]
 
 _ID: Final = re.compile(r"[0-9a-z]{26}")
 _MODES: Final = (match_pb2.MATCH_MODE_UNSPECIFIED, match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL)
+MAX_SPECTATOR_DELAY_S: Final = 3600
 _REMATCHES: Final = 16
 """How often the rematch of one match can be offered, withdrawn and offered again."""
 
@@ -46,6 +47,7 @@ class Wish(msgspec.Struct, frozen=True):
         request_id: 16 bytes, so that asking twice opens one challenge; empty: each time another.
         mode: number of `grimoire.v1.MatchMode`; unspecified: rated among people.
         language: of the words in a refusal.
+        spectator_delay_s: how much later its match is shown to who holds no seat.
     """
 
     game: str
@@ -56,6 +58,7 @@ class Wish(msgspec.Struct, frozen=True):
     request_id: bytes = b""
     mode: int = match_pb2.MATCH_MODE_UNSPECIFIED
     language: str = "en"
+    spectator_delay_s: int = 0
 
 
 class Lobby:
@@ -126,6 +129,7 @@ class Lobby:
             match_id=new_match_id(),
             series_id=challenge_id,
             mode=wish.mode or match_pb2.MATCH_MODE_RATED,
+            spectator_delay_s=wish.spectator_delay_s,
         )
 
     async def open(self, caller: Identity, opening: Open) -> _Answer:
@@ -147,6 +151,7 @@ class Lobby:
             and wish.seats in (0, len(challenge.seats))
             and wish.mode in (match_pb2.MATCH_MODE_UNSPECIFIED, challenge.mode)
             and asked == levels
+            and wish.spectator_delay_s == challenge.spectator_delay_s
         )
         return await self.created(record) if same else illegal("command_id_reused", field="request_id")
 
@@ -245,6 +250,7 @@ class Lobby:
             mode=before.mode,
             position=before.position,
             by_invitation=before.by_invitation,
+            spectator_delay_s=before.spectator_delay_s,
         )
         answer = await self.open(caller, opening)
         return answer if isinstance(answer, Illegal) else await self._accept(caller, answer)
@@ -295,6 +301,9 @@ def _unreadable(caller: Identity, wish: Wish) -> Illegal | None:
         return illegal("bad_option", field="mode", detail=term("rated_or_casual", wish.language))
     if wish.mode == match_pb2.MATCH_MODE_RATED and (caller.bot or wish.bots):
         return illegal("bad_option", field="mode", detail=term("bots_are_casual", wish.language))
+    if wish.spectator_delay_s > MAX_SPECTATOR_DELAY_S:
+        detail = term("at_most_seconds", wish.language, max=MAX_SPECTATOR_DELAY_S)
+        return illegal("bad_option", field="spectator_delay_s", detail=detail)
     return unreadable_request_id(wish.request_id) or unreadable_options(wish.options)
 
 

@@ -68,6 +68,7 @@ class MatchmakingService(LobbyCalls, QuickPlayCalls, RatingCalls):
             request_id=request.request_id,
             mode=request.mode,
             language=language,
+            spectator_delay_s=request.spectator_delay_s,
         )
         shown, refusal = await self._answer(caller, language, lambda: self._desk.lobby.create(caller, wish))
         return matchmaking_pb2.CreateChallengeResponse(challenge=shown, rejection=refusal)

@@ -47,6 +47,7 @@ def show_challenge(
         series=match_pb2.Series(series_id=challenge.series_id, game_no=challenge.game_no),
         reason=term(challenge.reason, language) if challenge.reason in TERMS else challenge.reason,
         by_invitation=challenge.by_invitation,
+        spectator_delay_s=challenge.spectator_delay_s,
         # It shows what is hidden: to nobody but who arranged it.
         position=challenge.position if challenge.owner == people.caller else b"",
     )

@@ -175,6 +175,10 @@ TERMS: Final[Mapping[str, Mapping[str, str]]] = {
         "en": "A match with a bot is not rated.",
         "fi": "Ottelu bottia vastaan ei vaikuta lukuihin.",
     },
+    "at_most_seconds": {
+        "en": "At most {max} seconds are possible.",
+        "fi": "Enintään {max} sekuntia on mahdollista.",
+    },
     "rated_or_casual": {
         "en": "A match is rated or casual.",
         "fi": "Ottelu joko vaikuttaa lukuihin tai ei.",

@@ -14,6 +14,8 @@ from replay.refusals import RefusalKind, Refused
 
 __all__ = ["best_viewer", "check_viewer", "held_seats", "viewers"]
 
+_OVER = (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID)
+
 
 def held_seats(head: frame_pb2.MatchHead, occupant_id: str) -> tuple[Seat, ...]:
     """The seats this pseudonym was given when the match was made.
@@ -35,14 +37,26 @@ def viewers(head: frame_pb2.MatchHead, held: Sequence[Seat]) -> tuple[Viewer, ..
     ['seat:1', 'public']
     """
     if not head.revealed:
+        if not held and head.created.spectator_delay_s and head.status not in _OVER:
+            # Live it is shown so much later; here it would not be.
+            return ()
         return (*(Viewer.of_seat(seat) for seat in held), PUBLIC)
     others = sorted({s.seat for s in head.created.seats} - set(held))
     return (*(Viewer.of_seat(seat) for seat in (*held, *others)), PUBLIC, ALL)
 
 
 def best_viewer(head: frame_pb2.MatchHead, held: Sequence[Seat]) -> Viewer:
-    """The viewer that sees most of what this caller may see: all, else its first seat, else what anybody sees."""
-    return ALL if head.revealed else viewers(head, held)[0]
+    """The viewer that sees most of what this caller may see: all, else its first seat, else what anybody sees.
+
+    Raises:
+        Refused: `shown_later`, where it may see nothing yet.
+    """
+    if head.revealed:
+        return ALL
+    allowed = viewers(head, held)
+    if not allowed:
+        raise _later()
+    return allowed[0]
 
 
 def check_viewer(head: frame_pb2.MatchHead, held: Sequence[Seat], viewer: Viewer) -> None:
@@ -51,8 +65,11 @@ def check_viewer(head: frame_pb2.MatchHead, held: Sequence[Seat], viewer: Viewer
     Raises:
         Refused: if this caller may not look through these eyes now.
     """
-    if viewer in viewers(head, held):
+    allowed = viewers(head, held)
+    if viewer in allowed:
         return
+    if not allowed:
+        raise _later()
     if viewer.kind is ViewerKind.ALL:
         sentence = "The whole match can be seen once its secrets have been opened at the end."
     elif not any(s.seat == viewer.seat for s in head.created.seats):
@@ -61,6 +78,11 @@ def check_viewer(head: frame_pb2.MatchHead, held: Sequence[Seat], viewer: Viewer
         offer = _offer(viewers(head, held))
         sentence = f"Seat {viewer.seat} is not yours. Until the secrets of this match are opened, see it {offer}."
     raise Refused(RefusalKind.FORBIDDEN, "not_a_seat", sentence, field="viewer")
+
+
+def _later() -> Refused:
+    sentence = "While this match runs it is shown with a delay, and only live; it can be replayed after its end."
+    return Refused(RefusalKind.NOT_NOW, "shown_later", sentence)
 
 
 def _offer(allowed: Sequence[Viewer]) -> str:

@@ -46,7 +46,12 @@ class Table:
 
     async def move(self, seat: int = 0) -> int:
         """One accepted command; gives its version."""
-        reply = await self.submit(self.command(seat=seat), seat)
+        while True:
+            reply = await self.submit(self.command(seat=seat), seat)
+            if reply.rejection.code != "not_logged_yet":
+                break
+            # The first turn waits until what was promised of the match is in the public log.
+            await asyncio.sleep(0.02)
         assert reply.HasField("accepted"), reply
         return reply.accepted.version
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 import matchmaking.service
 from gateway.service import Gateway
 from grimoire.client import Client
-from grimoire.v1 import frame_pb2, lobby_pb2, matchmaking_pb2
+from grimoire.v1 import frame_pb2, lobby_pb2, matchmaking_pb2, play_pb2
 from tests.gateway.browser import Browser, RefusedError, guests
 from tests.gateway.house import GAME, House, house
 from tests.gateway.test_accounts import CHEAP, FREE
@@ -237,3 +237,19 @@ async def test_the_whole_screen_in_one_stream(home: House) -> None:
         one = lobby_pb2.FollowRequest(matches=[{"match_id": "0" * 26}])  # type: ignore[list-item]
         (answer,) = [n async for n in signed_out.stream("lobby", "Follow", one, lobby_pb2.FollowResponse)]
         assert answer.match.ended.code == "unauthenticated"
+
+
+async def test_a_delay_for_watchers_goes_from_the_challenge_into_the_match(home: House) -> None:
+    async with guests(home.web, "Aino", "Väinö") as (aino, vaino), AsyncExitStack() as stack:
+        page = await stack.enter_async_context(screen(aino))
+        challenge = await create(aino, spectator_delay_s=7)
+        assert challenge.spectator_delay_s == 7
+        await join(vaino, challenge.challenge_id)
+        await page.until(lambda p: p.own)
+        (match_id,) = page.own
+        look = play_pb2.LookRequest(match_id=match_id)
+        shown = await aino.call("play", "Look", look, play_pb2.LookResponse)
+        assert shown.snapshot.head.created.spectator_delay_s == 7
+        request = matchmaking_pb2.CreateChallengeRequest(game=GAME, spectator_delay_s=3601)
+        answer = await aino.call("matchmaking", "CreateChallenge", request, matchmaking_pb2.CreateChallengeResponse)
+        assert (answer.rejection.code, answer.rejection.field) == ("bad_option", "spectator_delay_s")

@@ -183,6 +183,7 @@ class Referee(Generic[S]):
             reveal=match_pb2.Reveal(match_end=True),
             handshake_s=spec.handshake_s or (LONG_HANDSHAKE_S if long_turn else HANDSHAKE_S),
             host_key_id=self._host_key_id,
+            spectator_delay_s=spec.spectator_delay_s,
         )
         if spec.HasField("series"):
             created.series.CopyFrom(spec.series)
