@@ -147,6 +147,7 @@ class Bus:
         self._refused: list[str] = []
         self._lost = asyncio.Event()
         self._unanswered = 0
+        self._line = 0
         self._on_reconnect: list[Callable[[], Awaitable[None]]] = []
 
     @classmethod
@@ -175,6 +176,11 @@ class Bus:
     def connected(self) -> bool:
         """There is a connection at this moment."""
         return bool(self._client.is_connected)
+
+    @property
+    def line(self) -> int:
+        """Counts the connections there have been. A request can be answered only on the line that it came by."""
+        return self._line
 
     @property
     def closed(self) -> bool:
@@ -540,6 +546,7 @@ class Bus:
     async def _note_reconnected(self) -> None:
         _log.info("bus_reconnected", role=self.role)
         self._lost.clear()
+        self._line += 1
         self._replies.lost()
         for callback in self._on_reconnect:
             try:

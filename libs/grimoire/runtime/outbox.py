@@ -61,9 +61,10 @@ class Outbox:
     def reply(self, request: Message, data: bytes | None) -> None:
         """Answers a request; None: whoever owns the match now is to be asked.
 
-        Only inboxes are answered: a request that names another subject wants us to speak in its place.
+        Only inboxes are answered: a request that names another subject wants us to speak in its place. Without a broker
+        nobody is: whoever asked will ask again, and the answer would be refused on another line.
         """
-        if request.reply.startswith(_INBOX):
+        if request.reply.startswith(_INBOX) and self._bus.connected:
             self._put(request, "", data)
 
     def publish(self, match_id: str, data: bytes, way: CommandTrace | None = None) -> None:

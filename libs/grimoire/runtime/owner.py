@@ -380,8 +380,12 @@ class Owner:
             )
             return
 
+        line = self._bus.line
+
         def reply(answer: envelope_pb2.CommandReply | None) -> None:
-            self._answer(message, answer)
+            # Whoever asked by a line that was lost asks again; the broker would refuse the answer.
+            if self._bus.line == line:
+                self._answer(message, answer)
 
         way = CommandTrace(message, submission, self.game, partition, reply) if tracing.on() else reply
         self._submit(partition, submission, received_ms, way)

@@ -18,6 +18,7 @@ from typing import Any
 import asyncpg
 import psutil
 import pytest
+from structlog.testing import capture_logs
 
 from grimoire.eventstore import PARTITIONS, open_store
 from grimoire.eventstore.sqlite import SqliteStore
@@ -148,13 +149,16 @@ async def test_a_slow_store_lets_no_queue_grow(scene: Scene) -> None:
 
 async def test_a_broker_that_is_killed_comes_back_and_play_goes_on(scene: Scene, tmp_path: Path) -> None:
     owner = await scene.owner()
-    async with scene.playing(owner) as crowd:
-        for _ in range(2):
-            pid = _broker_pid(scene.config)
-            os.kill(pid, signal.SIGKILL)
-            await until(lambda: not owner.edge.connected)
-            await until(lambda: owner.edge.connected)
-            await crowd.more(PLAYERS)
+    with capture_logs() as logs:
+        async with scene.playing(owner) as crowd:
+            for _ in range(2):
+                pid = _broker_pid(scene.config)
+                os.kill(pid, signal.SIGKILL)
+                await until(lambda: not owner.edge.connected)
+                await until(lambda: owner.edge.connected)
+                await crowd.more(PLAYERS)
+    # Nobody is answered on a line that is not there any more.
+    assert {line["event"] for line in logs if line["log_level"] == "error"} == {"nats_server_died"}
 
 
 def _broker_pid(config: Config) -> int:
