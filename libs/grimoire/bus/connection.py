@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import random
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, final
@@ -50,6 +51,7 @@ _FIRST_RETRY_S: Final = 0.02
 _LAST_RETRY_S: Final = 0.2
 _LAST_RECONNECT_S: Final = 2.0
 _STOP_S: Final = 2.0
+_LATE_S: Final = 10.0
 
 
 @final
@@ -148,6 +150,7 @@ class Bus:
         self._lost = asyncio.Event()
         self._unanswered = 0
         self._line = 0
+        self._renewed_s = -_LATE_S
         self._on_reconnect: list[Callable[[], Awaitable[None]]] = []
 
     @classmethod
@@ -528,6 +531,9 @@ class Bus:
         text = str(error)
         if isinstance(error, nats.errors.SlowConsumerError):
             _log.warning("bus_slow_consumer", role=self.role, subject=error.subject)
+        elif 'violation for publish to "_inbox' in text.lower() and time.monotonic() < self._renewed_s + _LATE_S:
+            # An answer that was on its way when the line was lost: it is allowed on that one only.
+            _log.info("bus_answer_too_late", role=self.role, reason=text)
         elif "permissions violation" in text.lower():
             self._refused.append(text.lower())
             del self._refused[:-64]
@@ -547,6 +553,7 @@ class Bus:
         _log.info("bus_reconnected", role=self.role)
         self._lost.clear()
         self._line += 1
+        self._renewed_s = time.monotonic()
         self._replies.lost()
         for callback in self._on_reconnect:
             try:
