@@ -531,7 +531,7 @@ class Bus:
         text = str(error)
         if isinstance(error, nats.errors.SlowConsumerError):
             _log.warning("bus_slow_consumer", role=self.role, subject=error.subject)
-        elif 'violation for publish to "_inbox' in text.lower() and time.monotonic() < self._renewed_s + _LATE_S:
+        elif 'violation for publish to "_inbox' in text.lower() and self._is_line_fresh():
             # An answer that was on its way when the line was lost: it is allowed on that one only.
             _log.info("bus_answer_too_late", role=self.role, reason=text)
         elif "permissions violation" in text.lower():
@@ -543,6 +543,9 @@ class Bus:
         else:
             # Every vain attempt to connect again; the loss itself has been told.
             _log.debug("bus_unreachable", role=self.role, error=type(error).__name__, reason=text)
+
+    def _is_line_fresh(self) -> bool:
+        return self._lost.is_set() or time.monotonic() < self._renewed_s + _LATE_S
 
     async def _note_disconnected(self) -> None:
         self._lost.set()
