@@ -202,9 +202,10 @@ class Partitions:
         self._hurry.clear()
 
     async def _beat(self) -> None:
-        began_ms, began = self._now_ms(), time.monotonic()
         if not await self._tenant.reachable():
             raise Unavailable("the broker does not answer")
+        # Only now: while the broker was silent we gave no sign of life either.
+        began_ms, began = self._now_ms(), time.monotonic()
         serving = {p: held for p, held in self.held.items() if held.served and not held.leaving}
         muster = await self._store.muster(self._game, self._instance, serving, began_ms, self._stale_ms)
         gone = {p for p, held in serving.items() if p not in muster.kept and self.held.get(p) is held}

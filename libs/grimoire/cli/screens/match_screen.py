@@ -212,15 +212,16 @@ class MatchScreen(Screen[After]):
 
     def _tick(self) -> None:
         """The clock and the connection; four times a second, one timer for all."""
-        if self.model.stage in (Stage.ASKED, Stage.WAITING):
-            self._bar.tick(self.model.clock(), self.model.words)
-        else:
-            self._bar.tick(None, self.model.words)
+        self._draw_clock()
         self._draw_headline()
         self._ticks += 1
         over = self.model.stage is Stage.OVER and not self.model.watching
         if over and not self._rematch_offered and self._ticks % _OFFER_EVERY == 0:
             self._ask_for_rematch()
+
+    def _draw_clock(self) -> None:
+        runs = self.model.stage in (Stage.ASKED, Stage.WAITING)
+        self._bar.tick(self.model.clock() if runs else None, self.model.words)
 
     @work(exclusive=True, group="rematch-offered")
     async def _ask_for_rematch(self) -> None:
@@ -246,6 +247,7 @@ class MatchScreen(Screen[After]):
             self.board.show(shown)
         self._log.tell(self.model.lines())
         self._draw_headline()
+        self._draw_clock()
         self._draw_bar()
         self._draw_legal()
         self._draw_result()
