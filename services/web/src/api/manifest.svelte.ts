@@ -1,0 +1,51 @@
+import type { Manifest, Template } from "../gen/grimoire/v1/manifest_pb";
+import { TemplateKind } from "../gen/grimoire/v1/manifest_pb";
+import { play } from "./clients";
+
+/** A game in words: its manifest with look-ups. One language. */
+export class Words {
+  readonly manifest: Manifest;
+  readonly #templates = new Map<string, Template>();
+  readonly #names = new Map<string, string>();
+
+  constructor(manifest: Manifest) {
+    this.manifest = manifest;
+    for (const template of manifest.templates) this.#templates.set(`${template.kind} ${template.key}`, template);
+    for (const catalogue of manifest.catalogues) {
+      for (const item of catalogue.items) this.#names.set(`${catalogue.name}:${item.id}`, item.name);
+    }
+  }
+
+  /** The raw template of a kind and key; null if the game has none. */
+  template(kind: TemplateKind, key: string): Template | null {
+    return this.#templates.get(`${kind} ${key}`) ?? null;
+  }
+
+  /** The name of a catalogue's item. */
+  itemName(catalogue: string, id: string): string | null {
+    return this.#names.get(`${catalogue}:${id}`) ?? null;
+  }
+
+  /** A template with its {arguments} filled in; the key itself where the game has no such text. */
+  say(kind: TemplateKind, key: string, args: Record<string, string> = {}): string {
+    const text = this.template(kind, key)?.text ?? key;
+    return text.replace(/\{(\w+)\}/g, (whole, name: string) => args[name] ?? whole);
+  }
+}
+
+const known = new Map<string, Words>();
+
+/** The manifest of a game in a language, fetched once a page. Throws what the call throws. */
+export async function wordsOf(game: string, language: string): Promise<Words> {
+  const key = `${game} ${language}`;
+  const kept = known.get(key);
+  const answer = await play.describeGame({
+    game,
+    language,
+    ...(kept === undefined ? {} : { knownDigest: kept.manifest.digest }),
+  });
+  if (answer.manifest !== undefined) known.set(key, new Words(answer.manifest));
+  const words = known.get(key);
+  if (words === undefined) throw new Error("the server sent no manifest");
+  return words;
+}

@@ -1,0 +1,85 @@
+/** What a person has chosen, applied at once and kept on this device. */
+export interface Settings {
+  theme: "auto" | "light" | "dark" | "contrast";
+  /** Factor of the browser's own text size, 0.9 to 1.5. */
+  textSize: number;
+  motion: "off" | "fast" | "normal" | "slow";
+  /** `always`: every command is confirmed; `grave`: only what cannot be undone. */
+  confirm: "always" | "grave";
+  /** Single keys act. */
+  keys: boolean;
+  /** Changed keys: action to key. */
+  keyMap: Record<string, string>;
+  /** 0 to 1; 0: silent. */
+  volume: number;
+  vibrate: boolean;
+  announce: "all" | "mine" | "short";
+  /** Matches open in words instead of as a picture. */
+  textMode: boolean;
+  /** Hides one's own private things until asked for, for those who show their screen to others. */
+  streamer: boolean;
+  chat: boolean;
+}
+
+const STORE = "grimoire.settings";
+const DEFAULTS: Settings = {
+  theme: "auto",
+  textSize: 1,
+  motion: "normal",
+  confirm: "always",
+  keys: true,
+  keyMap: {},
+  volume: 0.5,
+  vibrate: true,
+  announce: "all",
+  textMode: false,
+  streamer: false,
+  chat: true,
+};
+
+function kept(): Settings {
+  try {
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(STORE) ?? "{}") as Partial<Settings>) };
+  } catch {
+    return { ...DEFAULTS };
+  }
+}
+
+/** Reading a field in markup follows it; change fields through `change`. */
+export const settings: Settings = $state(kept());
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const contrast = matchMedia("(prefers-contrast: more)");
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Puts the settings to work; called once, and whenever the system's own wishes change. */
+export function applySettings(): void {
+  const root = document.documentElement;
+  const auto = contrast.matches ? "contrast" : dark.matches ? "dark" : "light";
+  root.dataset["theme"] = settings.theme === "auto" ? auto : settings.theme;
+  root.dataset["motion"] = motion();
+  root.style.setProperty("--text-size", String(settings.textSize));
+  root.style.setProperty("--motion", String(motionFactor()));
+}
+
+/** The wish for motion, "off" where the system asks for less and nothing was chosen. */
+export function motion(): Settings["motion"] {
+  return settings.motion === "normal" && still.matches ? "off" : settings.motion;
+}
+
+/** Factor of all durations. */
+export function motionFactor(): number {
+  return { off: 0, fast: 0.5, normal: 1, slow: 1.6 }[motion()];
+}
+
+/** Changes some settings. */
+export function change(some: Partial<Settings>): void {
+  Object.assign(settings, some);
+  localStorage.setItem(STORE, JSON.stringify(settings));
+  applySettings();
+}
+
+export function startSettings(): void {
+  for (const wish of [dark, contrast, still]) wish.addEventListener("change", applySettings);
+  applySettings();
+}
