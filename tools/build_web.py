@@ -1,7 +1,7 @@
 """Builds the web client into services/web/dist (`make web`; `make run` and the tests call it too).
 
-Node comes from the system where it is new enough, else from a wheel that is installed beside everything else. Nothing is
-done when nothing has changed since the last build.
+Node comes from the system where it is new enough, else from a wheel that is installed beside everything else. Nothing
+is done when nothing has changed since the last build.
 """
 
 from __future__ import annotations
