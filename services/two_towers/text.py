@@ -307,8 +307,8 @@ def _battlefields(words: Words, language: str) -> mf.Catalogue:
             name=field.name.in_language(language),
             facts=_facts(
                 **dict(zip(FIELDS, field.numbers, strict=True)),
-                goal_tower=field.goal_tower,
-                goal_resource=field.goal_resource,
+                tower_goal=field.goal_tower,
+                resource_goal=field.goal_resource,
             ),
             rules=["TT-2.3"],
         )
