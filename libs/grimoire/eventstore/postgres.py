@@ -185,7 +185,8 @@ class PostgresStore(EventStore):
         self._closed = True
         await self._idle.wait()
         try:
-            await asyncio.wait_for(self._pool.close(), _CONNECT_S)
+            async with asyncio.timeout(_CONNECT_S):
+                await self._pool.close()
         except TimeoutError:
             # Nobody answers the farewell; the server rolls back what is left.
             self._pool.terminate()

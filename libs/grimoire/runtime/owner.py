@@ -560,6 +560,7 @@ class Owner:
             record.actor == actor.kind.value
             and record.type == parsed.type
             and record.payload == parsed.payload
+            and (record.prompt_id if record.HasField("prompt_id") else None) == parsed.prompt_id
             and record.occupant_id == parsed.occupant_id
             and (actor is HOST or actor is CLOCK or record.seat == actor.seat)
         )
@@ -857,10 +858,11 @@ def _sender(command: envelope_pb2.Command) -> Actor:
 
 
 def _same(actor: Actor, parsed: Parsed, other_actor: Actor, other: Parsed) -> bool:
-    return (actor, parsed.type, parsed.payload, parsed.occupant_id) == (
+    return (actor, parsed.type, parsed.payload, parsed.prompt_id, parsed.occupant_id) == (
         other_actor,
         other.type,
         other.payload,
+        other.prompt_id,
         other.occupant_id,
     )
 

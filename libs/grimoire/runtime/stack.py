@@ -416,7 +416,8 @@ class _Ward:
             METRICS.restarts.labels(name).inc()
             pause = min(_FIRST_PAUSE_S * 2 ** (len(self._failures) - 1), _LAST_PAUSE_S)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stop.wait()
 
     def _is_hopeless(self) -> bool:
         now = asyncio.get_running_loop().time()

@@ -13,7 +13,7 @@ import pytest
 from grimoire.bus import Bus, event_subject
 from grimoire.eventstore import NewEntry, partition_of
 from grimoire.match import Phase
-from grimoire.v1 import frame_pb2, match_pb2
+from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2
 from tests.support.table import Clock, Table, accepted, broker, refused, submission, table
 from two_towers.rules import TwoTowers
 
@@ -123,6 +123,18 @@ async def test_an_id_used_for_something_else_is_refused(seated: Table) -> None:
     accepted(await seated.ask(command))
     other = submission("m1", "resign", match_pb2.Resign(), seat=0, command_id=command.command.command_id)
     assert refused(await seated.ask(other)) == "command_id_reused"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["on its way to disk", "on disk"])
+async def test_an_id_used_for_another_prompt_is_refused(seated: Table, late: bool) -> None:
+    """The same move for another prompt is another command: its sender must not be told that it was done."""
+    state = await seated.begin("m1")
+    command = seated.random_command(state, random.Random(1))
+    other = envelope_pb2.Submission.FromString(command.SerializeToString())
+    other.command.prompt_id += 1
+    first, second = await asyncio.gather(seated.ask(command), seated.ask(other))
+    accepted(first)
+    assert refused(await seated.ask(other) if late else second) == "command_id_reused"
 
 
 async def test_creation_is_idempotent_and_refuses_bad_options(seated: Table) -> None:

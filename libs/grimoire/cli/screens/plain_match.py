@@ -76,7 +76,8 @@ class PlainMatch:
                 if self._left or following.done():
                     continue
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(arrived.wait(), _TICK_S)
+                    async with asyncio.timeout(_TICK_S):
+                        await arrived.wait()
                 self._tick()
         finally:
             following.cancel()
