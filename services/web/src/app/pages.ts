@@ -10,6 +10,8 @@ export interface Page {
   load(): Promise<Loaded>;
 }
 
+const rules: Loader = () => import("./pages/Rules.svelte");
+
 /** Path patterns, the first that fits; `:name` is one part. Each page is a chunk of its own. */
 const PAGES: readonly (readonly [string, Loader])[] = [
   ["/", () => import("./pages/Lobby.svelte")],
@@ -19,23 +21,37 @@ const PAGES: readonly (readonly [string, Loader])[] = [
   ["/replay", () => import("./pages/Replay.svelte")],
   ["/audit", () => import("./pages/Audit.svelte")],
   ["/u/:player", () => import("./pages/Profile.svelte")],
-  ["/rules", () => import("./pages/Rules.svelte")],
-  ["/rules/:game", () => import("./pages/Rules.svelte")],
-  ["/rules/:game/:section", () => import("./pages/Rules.svelte")],
+  ["/rules", rules],
+  ["/rules/:game", rules],
+  ["/rules/:game/:section", rules],
   ["/settings", () => import("./pages/Settings.svelte")],
   ["/stats", () => import("./pages/Statistics.svelte")],
   ["/about", () => import("./pages/About.svelte")],
 ];
+
+// The same promise for the same page: a change of the query or of a section leaves the page standing.
+const loads = new Map<Loader, Promise<Loaded>>();
+const missing: Loader = () => import("./pages/NotFound.svelte");
+
+function loaded(load: Loader): Promise<Loaded> {
+  const kept = loads.get(load);
+  if (kept !== undefined) return kept;
+  const loading = load() as Promise<Loaded>;
+  loads.set(load, loading);
+  loading.catch(() => loads.delete(load));
+  return loading;
+}
 
 /** The page of a path; one that says so where there is none. */
 export function pageOf(path: string): Page {
   for (const [pattern, load] of PAGES) {
     const params = fit(pattern, path);
     if (params !== null) {
-      return { key: `${pattern} ${params["match"] ?? params["player"] ?? params["game"] ?? ""}`, params, load: load as Page["load"] };
+      const key = `${pattern.replace("/:section", "")} ${params["match"] ?? params["player"] ?? params["game"] ?? ""}`;
+      return { key, params, load: () => loaded(load) };
     }
   }
-  return { key: "none", params: {}, load: (() => import("./pages/NotFound.svelte")) as Page["load"] };
+  return { key: "none", params: {}, load: () => loaded(missing) };
 }
 
 function fit(pattern: string, path: string): Record<string, string> | null {
