@@ -13,7 +13,7 @@ from typing import Final, Literal
 import msgspec
 
 from grimoire.client.connection import Connection
-from grimoire.client.errors import Alarm
+from grimoire.client.errors import Alarm, Rejected
 from grimoire.fairness.transparency import (
     Checkpoint,
     Evidence,
@@ -31,6 +31,10 @@ __all__ = ["LogBook", "LogBookError", "evidence_of"]
 _log: Final = logging.getLogger(__name__)
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9.-]", re.ASCII)
+_NOT_SO_FAR: Final = "malformed"
+"""What a log answers that is asked about a size it has not reached."""
+_FIRST_PAUSE_S: Final = 0.05
+_LAST_PAUSE_S: Final = 1.0
 
 
 class LogBookError(ValueError):
@@ -99,7 +103,8 @@ class LogBook:
             note: the signed checkpoint.
 
         Raises:
-            Alarm: if it is of another key than before, not signed by it, or of another history.
+            Alarm: if it is of another key than before, not signed by it, or of another history; or if the log no longer
+                reaches as far as one that was seen before.
             UnavailableError, Rejected: if the server does not prove consistency now.
             LogBookError: if the file cannot be read.
         """
@@ -128,12 +133,9 @@ class LogBook:
             return
         old, new = sorted((kept, shown), key=lambda checkpoint: checkpoint.size)
         path: tuple[bytes, ...] = ()
-        if 0 < old.size < new.size:
-            request = transparency_pb2.GetConsistencyRequest(to=new.size)
-            # The field is called as a keyword of this language is.
-            setattr(request, "from", old.size)
-            reply = await connection.ask(connection.transparency.GetConsistency, request)
-            path = tuple(reply.path)
+        # Every tree begins with the empty one; whether there is still as much as was signed for is asked all the same.
+        if 0 < old.size < new.size or shown.size < kept.size:
+            path = await self._proof(connection, match_id, old.size, new.size)
         if not verify_consistency(old.size, old.root, new.size, new.root, path):
             raise Alarm(
                 match_id,
@@ -141,6 +143,33 @@ class LogBook:
                 f"the transparency log shows another history: its checkpoint of {shown.size} leaves does not go with "
                 f"the one of {kept.size} that was seen before",
             )
+
+    async def _proof(self, connection: Connection, match_id: str, old: int, new: int) -> tuple[bytes, ...]:
+        """The server's proof that the tree of one size begins with that of another.
+
+        An instance may lag behind what another has shown, for a moment; a log that stays behind what it has signed for
+        was rolled back.
+        """
+        request = transparency_pb2.GetConsistencyRequest(to=new)
+        # The field is called as a keyword of this language is.
+        setattr(request, "from", old)
+        loop = asyncio.get_running_loop()
+        give_up, pause = loop.time() + connection.patience_s, _FIRST_PAUSE_S
+        while True:
+            try:
+                return tuple((await connection.ask(connection.transparency.GetConsistency, request)).path)
+            except Rejected as rejected:
+                if rejected.code != _NOT_SO_FAR:
+                    raise
+                if loop.time() + pause > give_up:
+                    raise Alarm(
+                        match_id,
+                        0,
+                        f"the transparency log has signed for {new} leaves and does not reach so far any more: "
+                        f"{rejected.message}",
+                    ) from None
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LAST_PAUSE_S)
 
     def _keep(self, key: VerifierKey, checkpoint: Checkpoint, note: bytes) -> None:
         if self._key is None:

@@ -15,6 +15,7 @@ from grimoire.client.logbook import LogBook, LogBookError
 from grimoire.fairness.keepsake import Keepsake
 from grimoire.fairness.transparency import LeafKind, VerifierKey, open_checkpoint
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2, transparency_pb2
+from replay.transparency.log import signing_key
 from tests.gateway.house import House, house
 from tests.integration.client.test_alarm import LyingEdge
 from tests.support.transparency import KEY, OTHER_KEY, Log
@@ -195,6 +196,54 @@ async def test_a_log_that_is_rewritten_is_noticed(home: House) -> None:
             await victim.log_checkpoint()
         assert victim.log_seen is not None
         assert victim.log_seen.size == 8
+
+
+@pytest.mark.parametrize("left", [0, 3], ids=["to nothing", "to a part"])
+async def test_a_log_that_was_rolled_back_is_noticed(home: House, left: int) -> None:
+    """As after an old copy of its database was put back: it is signed by the same key, and what it promised is gone."""
+    truth = Log(KEY)
+    truth.fill(10_000)
+    shown = truth.checkpoint()
+
+    def checkpoint(method: str, data: bytes) -> bytes:
+        if method == "GetCheckpoint":
+            reply = transparency_pb2.GetCheckpointResponse(checkpoint=shown, key=str(KEY.verifier))
+            return reply.SerializeToString()
+        return data
+
+    async with behind_a_liar(home, f"rolled back {left}") as (liar, _):
+        liar.alter = checkpoint
+        victim = await Client.connect(liar.address, keepsakes=home.home / f"rolled back {left}", patience_s=0.5)
+        await victim.guest("Aino")
+        assert (await victim.log_checkpoint()).size == 10_000
+        # The true log behind the liar has not grown that far: it says so, as one that was rolled back would.
+        shown = truth.checkpoint(left)
+        with pytest.raises(Alarm, match="signed for 10000 leaves"):
+            await victim.log_checkpoint()
+        assert victim.log_seen is not None
+        assert victim.log_seen.size == 10_000
+        await victim.close()
+
+
+async def test_no_seat_seals_by_a_log_that_was_rolled_back(home: House) -> None:
+    """The match's own promise is proved, by a log that has lost others."""
+    async with behind_a_liar(home, "rolled back in a match") as (liar, _):
+        folder = home.home / "rolled back in a match"
+        victim = await Client.connect(liar.address, keepsakes=folder, patience_s=0.5)
+        await victim.guest("Aino")
+        await victim.log_checkpoint()
+        key = signing_key(home.keys.log_key)
+        grown = Log(key)
+        grown.fill(10_000)
+        victim._logbook._head, victim._logbook._last = open_checkpoint(grown.checkpoint(), key.verifier), b""
+        other = await home.client("Eino")
+        match_id = await home.create([victim, other])
+        async with await victim.open_match(match_id) as session:
+            with pytest.raises(Alarm, match="signed for 10000 leaves"):
+                await session.started(timeout_s=20)
+            assert not await sealed(home, other, match_id)
+        await other.close()
+        await victim.close()
 
 
 async def test_an_end_that_is_shown_otherwise_is_noticed(home: House) -> None:
