@@ -1,0 +1,72 @@
+"""One installation and one browser for each test module."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
+
+from grimoire.runtime.config import Config, LogLevel, RunFile
+from grimoire.runtime.stack import Stack
+from tests.web.browsers import open_browser
+from tests.web.built import dist
+from tests.web.people import Person
+
+
+@pytest.fixture(scope="module")
+def as_processes() -> bool:
+    """A module that kills services says so."""
+    return False
+
+
+@pytest.fixture(scope="module")
+def _environment() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRIMOIRE_WEB_DIST", str(dist()))
+        # Nobody looks on, so bots need not wait until a move can be followed.
+        patch.setenv("GRIMOIRE_BOTS_PACE_MS", "0")
+        yield
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stack(
+    tmp_path_factory: pytest.TempPathFactory, as_processes: bool, _environment: None
+) -> AsyncIterator[Stack]:
+    """Everything that `make run` starts."""
+    config = replace(Config.for_test(tmp_path_factory.mktemp("home")), log_level=LogLevel.WARNING)
+    async with Stack(config, processes=as_processes) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def run_file(stack: Stack) -> RunFile:
+    """Addresses and processes of the stack."""
+    found = RunFile.read(stack.config.home)
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def site(run_file: RunFile) -> str:
+    """Where browsers go."""
+    return f"http://{run_file.addresses['web']}"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with open_browser() as running:
+        yield running
+
+
+@pytest.fixture
+def person(browser: Browser, site: str) -> Callable[..., Person]:
+    """`async with person(PHONE, dark=True) as mira: ...`"""
+
+    def sit_down(*args: Any, **more: Any) -> Person:
+        return Person(browser, site, *args, **more)
+
+    return sit_down
