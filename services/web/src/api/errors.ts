@@ -15,8 +15,25 @@ export interface Failure {
   readonly rejection: Rejection | null;
 }
 
+/** A rejection that came as an answer, thrown so that callers handle it like any other failure. */
+export class RefusedError extends Error {
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.code);
+    this.rejection = rejection;
+  }
+}
+
+/** The answer, where it carries no rejection. Throws `RefusedError`. */
+export function granted<Answer extends { rejection?: Rejection | undefined }>(answer: Answer): Answer {
+  if (answer.rejection !== undefined) throw new RefusedError(answer.rejection);
+  return answer;
+}
+
 /** The typed rejection inside an error of a call, if it carries one. */
 export function rejectionOf(error: unknown): Rejection | null {
+  if (error instanceof RefusedError) return error.rejection;
   return ConnectError.from(error).findDetails(RejectionSchema)[0] ?? null;
 }
 
@@ -24,7 +41,7 @@ export function rejectionOf(error: unknown): Rejection | null {
 export function failureOf(error: unknown): Failure {
   const rejection = rejectionOf(error);
   if (rejection !== null) {
-    return { code: rejection.code, rule: rejection.rule, sentence: rejection.message, again: false, rejection };
+    return { code: rejection.code, rule: rejection.rule, sentence: rejection.message, again: rejection.retryAfterMs > 0, rejection };
   }
   const raised = ConnectError.from(error);
   if (raised.code === Code.DeadlineExceeded) return plain("timeout", true);

@@ -34,6 +34,7 @@ export class Line {
   #ended = false;
   #attempt = 0;
   #hiddenAt = 0;
+  #atOnce = false;
   #silence: ReturnType<typeof setTimeout> | undefined;
 
   constructor(follower: Follower) {
@@ -46,6 +47,7 @@ export class Line {
 
   /** Opens a new stream at once. */
   readonly again = (): void => {
+    this.#atOnce = this.#wake === null;
     this.#wake?.();
     this.#abort.abort();
   };
@@ -98,6 +100,10 @@ export class Line {
   }
 
   async #pause(): Promise<void> {
+    if (this.#atOnce) {
+      this.#atOnce = false;
+      return;
+    }
     this.#attempt += 1;
     this.#follower.link(this.#attempt < 3 && navigator.onLine ? "stale" : "lost", this.#attempt);
     const full = WAITS_MS[Math.min(this.#attempt, WAITS_MS.length) - 1] ?? 8000;

@@ -52,11 +52,19 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const contrast = matchMedia("(prefers-contrast: more)");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
+let theme = $state<Exclude<Settings["theme"], "auto">>("light");
+
+/** The theme that is shown now, whoever chose it. */
+export function shownTheme(): Exclude<Settings["theme"], "auto"> {
+  return theme;
+}
+
 /** Puts the settings to work; called once, and whenever the system's own wishes change. */
 export function applySettings(): void {
   const root = document.documentElement;
   const auto = contrast.matches ? "contrast" : dark.matches ? "dark" : "light";
-  root.dataset["theme"] = settings.theme === "auto" ? auto : settings.theme;
+  theme = settings.theme === "auto" ? auto : settings.theme;
+  root.dataset["theme"] = theme;
   root.dataset["motion"] = motion();
   root.style.setProperty("--text-size", String(settings.textSize));
   root.style.setProperty("--motion", String(motionFactor()));
