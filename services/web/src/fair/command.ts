@@ -1,0 +1,32 @@
+/**
+ * The verifier as a command for Node: `node command.mjs [--not-in-log] FILE...` prints one line of JSON a file.
+ * Tests hold its verdicts against those of the other implementation.
+ */
+import { readFile } from "node:fs/promises";
+import { argv, stdout } from "node:process";
+import { gunzipSync } from "node:zlib";
+
+import { audit, type Check, unreadable } from "./checks";
+import { ExportError, readExport } from "./exportfile";
+import { bestHasher } from "./hasher";
+
+const hasher = await bestHasher();
+
+async function checksOf(file: Uint8Array, inLog: boolean): Promise<Check[]> {
+  const checks: Check[] = [];
+  try {
+    for await (const step of audit(readExport(file), { hasher, inLog })) if ("status" in step) checks.push(step);
+  } catch (error) {
+    if (!(error instanceof ExportError)) throw error;
+    return unreadable(error.line, error.code);
+  }
+  return checks;
+}
+
+const inLog = !argv.includes("--not-in-log");
+for (const name of argv.slice(2).filter((argument) => !argument.startsWith("--"))) {
+  const raw = await readFile(name);
+  const found = await checksOf(name.endsWith(".gz") ? gunzipSync(raw) : raw, inLog);
+  const checks = found.map(({ number, status, code, version, line }) => ({ number, status, code, version, line }));
+  stdout.write(`${JSON.stringify({ name, checks })}\n`);
+}
