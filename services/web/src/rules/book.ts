@@ -70,13 +70,11 @@ export function term(words: Words, key: string): string {
 }
 
 /** Items that name a rule as theirs, unless it is everybody's rule. */
-export function usersOf(words: Words, rule: string): readonly { shelf: string; item: CatalogueItem }[] {
-  const users = [];
-  for (const catalogue of words.manifest.catalogues) {
-    const own = catalogue.items.filter((item) => item.rules.includes(rule));
-    if (own.length < catalogue.items.length) users.push(...own.map((item) => ({ shelf: catalogue.name, item })));
-  }
-  return users;
+export function usersOf(words: Words, rule: string): readonly CatalogueItem[] {
+  return words.manifest.catalogues.flatMap((catalogue) => {
+    const users = catalogue.items.filter((item) => item.rules.includes(rule));
+    return users.length < catalogue.items.length ? users : [];
+  });
 }
 
 /**
