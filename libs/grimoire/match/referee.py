@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, SchemaError
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
+from grimoire.fairness.export import MAX_ENTRY_BYTES
 from grimoire.fairness.names import check_match_id
 from grimoire.fairness.secret import Secret
 from grimoire.match.clock import CLOCK_IDS
@@ -454,7 +455,11 @@ class Referee(Generic[S]):
         after: MatchState[S],
         seed: Secret | None = None,
     ) -> Entry:
-        """Serialises once: the same bytes are hashed, stored and published."""
+        """Serialises once: the same bytes are hashed, stored and published.
+
+        Raises:
+            ValueError: if that is more than an entry may hold; then the game says too much at once.
+        """
         match_id, version = after.match_id, after.version
         seat = actor.seat if actor.kind is ActorKind.SEAT else 0
         header = match_pb2.EntryHeader(
@@ -477,6 +482,9 @@ class Referee(Generic[S]):
         split = self.rules(after.rules_version).schema.split(events, len(after.occupants))
         # "command" comes before "sealed" and "seat/n" in byte order.
         parts = (("command", record), *split.parts.items())
+        size = len(header) + len(split.public) + sum(len(body) for _, body in parts)
+        if size > MAX_ENTRY_BYTES:
+            raise ValueError(f"an entry has at most {MAX_ENTRY_BYTES} bytes, not {size}")
         digests = seal_parts(seed or self._seed(after), match_id, version, parts)
         hash_ = chain.link(before.hash, header, split.public, digests)
         return Entry(

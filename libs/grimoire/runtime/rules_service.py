@@ -6,11 +6,11 @@ import asyncio
 import functools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 import grpc
 import grpc.aio
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from grimoire import tracing
 from grimoire.engine import Illegal, Viewer, ViewerKind
@@ -48,6 +48,7 @@ RESUME_ENTRIES: Final = 256
 WALKS: Final = 2
 
 Context = grpc.aio.ServicerContext[Any, Any]
+M = TypeVar("M", bound=Message)
 
 
 class RulesService(rules_pb2_grpc.RulesServiceServicer):
@@ -180,8 +181,9 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             entries = await self._read(request.match_id, since, state.version, context)
             if entries and entries[0].hash == request.since_hash:
                 log = self._log_of(state)
-                opened = [_opened(log, e, viewer) for e in entries[1:]]
-                return frame_pb2.Frame(delta=self._delta(since, opened, state, viewer))
+                pieces = list(_pieces([_opened(log, e, viewer) for e in entries[1:]]))
+                if len(pieces) <= 1:
+                    return frame_pb2.Frame(delta=self._delta(since, [e for p in pieces for e in p], state, viewer))
         return frame_pb2.Frame(snapshot=snapshot(self._referee, state, viewer, self._now_ms()))
 
     async def _frames(self, watch: Watch, version: int, viewer: Viewer) -> AsyncIterator[frame_pb2.Frame]:
@@ -189,10 +191,13 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             entries = [e for e in await watch.take(self._heartbeat_s) if e.version > version]
             if entries:
                 began_ns = time.time_ns()
-                first, last = version, entries[-1]
-                version = last.version
-                opened = [self._open_entry(e, viewer) for e in entries]
-                delta = self._delta(first, opened, last.state, viewer)
+                *before, rest = _pieces([self._open_entry(e, viewer) for e in entries])
+                for piece in before:
+                    # The view comes with the last of them.
+                    yield frame_pb2.Frame(delta=_delta(version, piece))
+                    version += len(piece)
+                delta = self._delta(version, rest, entries[-1].state, viewer)
+                version = delta.to
                 if watch.traceparent:
                     delta.traceparent, watch.traceparent = watch.traceparent, ""
                     about: tracing.Attributes = {"viewer": str(viewer), "version": version, "entries": len(entries)}
@@ -205,9 +210,8 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
     def _delta(
         self, first: int, opened: list[frame_pb2.ViewerEntry], state: MatchState[Any], viewer: Viewer
     ) -> frame_pb2.Delta:
-        shown = snapshot(self._referee, state, viewer, self._now_ms())
-        delta = frame_pb2.Delta(to=state.version, entries=opened, snapshot=shown)
-        setattr(delta, "from", first)  # the field is called as a keyword of this language is
+        delta = _delta(first, opened)
+        delta.snapshot.CopyFrom(snapshot(self._referee, state, viewer, self._now_ms()))
         return delta
 
     def _open_entry(self, entry: Entry, viewer: Viewer) -> frame_pb2.ViewerEntry:
@@ -236,7 +240,8 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         viewer = await self._viewer(request.viewer, log, context)
         first, last = max(1, getattr(request, "from")), request.to or log.version
         async for chunk in self._chunks(request.match_id, first, min(last, log.version), context):
-            yield rules_pb2.GetEntriesResponse(entries=[_opened(log, e, viewer) for e in chunk])
+            for entries in _pieces([_opened(log, e, viewer) for e in chunk]):
+                yield rules_pb2.GetEntriesResponse(entries=entries)
 
     @discreet
     async def GetFrames(
@@ -251,8 +256,8 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             work = [(e.version, e.header, e.public, _parts(e), e.hash) for e in chunk]
             async with self._walks:
                 frames = await asyncio.to_thread(_frames_of, fold, work, first)
-            if frames:
-                yield rules_pb2.GetFramesResponse(frames=frames)
+            for piece in _pieces(frames):
+                yield rules_pb2.GetFramesResponse(frames=piece)
 
     @discreet
     async def Project(
@@ -272,8 +277,8 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             ]
             async with self._walks:
                 frames = await asyncio.to_thread(_frames_of, fold, work, first)
-            if frames:
-                yield rules_pb2.ProjectResponse(frames=frames)
+            for piece in _pieces(frames):
+                yield rules_pb2.ProjectResponse(frames=piece)
 
     @discreet
     async def Redecide(
@@ -407,6 +412,27 @@ def _opened(log: _Log, stored: StoredEntry, viewer: Viewer) -> frame_pb2.ViewerE
         revealed=log.revealed,
         seed=log.seed,
     )
+
+
+def _pieces(messages: Sequence[M]) -> Iterator[list[M]]:
+    """The messages in answers of a bounded size; one that is larger by itself goes alone."""
+    piece: list[M] = []
+    size = 0
+    for message in messages:
+        weight = message.ByteSize()
+        if piece and size + weight > CHUNK_BYTES:
+            yield piece
+            piece, size = [], 0
+        piece.append(message)
+        size += weight
+    if piece:
+        yield piece
+
+
+def _delta(first: int, entries: Sequence[frame_pb2.ViewerEntry]) -> frame_pb2.Delta:
+    delta = frame_pb2.Delta(to=first + len(entries), entries=entries)
+    setattr(delta, "from", first)  # the field is called as a keyword of this language is
+    return delta
 
 
 def _framed(frame: frame_pb2.Frame) -> rules_pb2.WatchMatchResponse:
