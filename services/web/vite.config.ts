@@ -5,6 +5,8 @@ export default defineConfig({
   plugins: [svelte()],
   build: {
     target: "es2022",
+    // Which files a page needs: its size is checked by that (tests/web/sizes.py).
+    manifest: true,
     // The gateway's CSP allows no inline script and no data: module, so nothing is inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

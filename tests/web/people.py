@@ -97,7 +97,8 @@ class Person:
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
         found = await self.page.evaluate("(tags) => axe.run({runOnly: {type: 'tag', values: tags}})", tags)
         told = [
-            f"{each['id']} ({each['impact']}): " + "; ".join(f"{n['html'][:160]} {n['any']!s:.200}" for n in each["nodes"][:3])
+            f"{each['id']} ({each['impact']}): "
+            + "; ".join(f"{n['html'][:160]} {n['any']!s:.200}" for n in each["nodes"][:3])
             for each in found["violations"]
         ]
         assert not told, f"{at or self.page.url}: " + "\n".join(told)

@@ -33,8 +33,15 @@ async def test_every_card_rule_and_refusal_has_an_entry(person: Callable[..., Pe
 
 @pytest.mark.parametrize(
     ("section", "entry"),
-    [("TT-4.6", "TT-4.6"), ("TT-9", "TT-9"), ("cards", "cards"), ("prism", "cards.prism"),
-     ("misty_harbour", "battlefields.misty_harbour"), ("cannot_afford", "refusals.cannot_afford"), ("terms", "terms")],
+    [
+        ("TT-4.6", "TT-4.6"),
+        ("TT-9", "TT-9"),
+        ("cards", "cards"),
+        ("prism", "cards.prism"),
+        ("misty_harbour", "battlefields.misty_harbour"),
+        ("cannot_afford", "refusals.cannot_afford"),
+        ("terms", "terms"),
+    ],
 )
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["desktop", "phone"])
 async def test_a_link_leads_to_its_entry(person: Callable[..., Person], section: str, entry: str, screen: dict) -> None:
@@ -73,7 +80,10 @@ async def test_words_are_found(person: Callable[..., Person]) -> None:
         await expect(find).to_be_focused()
         await find.fill("dragon")
         await expect(page.get_by_role("article")).to_have_count(
-            sum("dragon" in f"{i.name} {i.text}".lower() for i in load_game(GAME).texts.manifest("en").catalogues[0].items)
+            sum(
+                "dragon" in f"{i.name} {i.text}".lower()
+                for i in load_game(GAME).texts.manifest("en").catalogues[0].items
+            )
         )
         await find.fill("xyzzy")
         await expect(page.get_by_text("No card or rule has that word.")).to_be_visible()
