@@ -156,14 +156,33 @@ class Schema:
         Raises:
             SchemaError: for an unknown event type, or bytes that do not parse.
         """
+        return self.read(self.joined(public, parts))
+
+    def joined(self, public: bytes, parts: Mapping[str, bytes]) -> list[match_pb2.Event]:
+        """The events as they are written, each body with what these parts add to it.
+
+        Raises:
+            SchemaError: if the bytes do not parse or a part names an event that is not there.
+        """
         try:
-            listed = match_pb2.Events.FromString(public).events
-            bodies = [event.body for event in listed]
+            listed = list(match_pb2.Events.FromString(public).events)
             for audience in sorted(parts):
                 for piece in match_pb2.PartEvents.FromString(parts[audience]).events:
-                    bodies[piece.index] += piece.body
-            return [self.events[event.type].FromString(body) for event, body in zip(listed, bodies, strict=True)]
-        except (DecodeError, KeyError, IndexError) as error:
+                    listed[piece.index].body += piece.body
+            return listed
+        except (DecodeError, IndexError) as error:
+            raise SchemaError(f"the events of this entry do not fit the schema ({error})") from error
+
+    def read(self, written: Iterable[match_pb2.Event]) -> list[Message]:
+        """The event messages of what `joined` gave.
+
+        Raises:
+            SchemaError: for an unknown event type, or bytes that do not parse.
+        """
+        classes = self.events
+        try:
+            return [classes[event.type].FromString(event.body) for event in written]
+        except (DecodeError, KeyError) as error:
             raise SchemaError(f"the events of this entry do not fit the schema ({error})") from error
 
     def union(self, other: Schema) -> Schema:

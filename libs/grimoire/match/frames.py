@@ -21,6 +21,12 @@ _MARKS = {
     "key_event": rules_pb2.MARK_KIND_KEY_EVENT,
 }
 
+_PLATFORM_MARKS = {
+    match_pb2.MatchStarted: rules_pb2.MARK_KIND_START,
+    match_pb2.MatchClosed: rules_pb2.MARK_KIND_END,
+    match_pb2.MatchVoided: rules_pb2.MARK_KIND_END,
+}
+
 
 def view_bytes(referee: Referee[S], state: MatchState[S], viewer: Viewer) -> bytes:
     """The game's view message, serialised; empty before the match has started."""
@@ -156,19 +162,33 @@ class FrameFold(Generic[S]):
 
     def frame(self, header: bytes, public: bytes, parts: Mapping[str, bytes], hash_: bytes) -> rules_pb2.ReplayFrame:
         """Folds one entry and shows the viewer's screen after it."""
-        self.advance(header, public, parts, hash_)
-        state = self.state
-        if state is None:
-            raise AssertionError("an entry was just folded")
+        schema = self._referee.schema_after(self.state)
+        hidden = {a: body for a, body in parts.items() if a != "command"}
+        seen = {a: body for a, body in hidden.items() if self._viewer.may_see(a)}
+        written = schema.joined(public, hidden)
+        events = schema.read(written)
+        self.state = state = self._referee.fold_events(
+            self.state, header, events, hash_, self._referee.position_of(self.state, parts)
+        )
+        if len(seen) != len(hidden):
+            # Most events hide nothing: what was read of them for the fold serves here too.
+            shown = schema.joined(public, seen)
+            events = [
+                event if part.body == whole.body else schema.read((part,))[0]
+                for event, whole, part in zip(events, written, shown, strict=True)
+            ]
+            written = shown
+        if seen:
+            # What was put together from parts is written anew, so that equal events are equal bytes.
+            written = [
+                match_pb2.Event(type=w.type, body=e.SerializeToString()) for w, e in zip(written, events, strict=True)
+            ]
         head_message = match_pb2.EntryHeader.FromString(header)
-        seen = {a: body for a, body in parts.items() if a != "command" and self._viewer.may_see(a)}
-        schema = self._referee.rules(state.rules_version).schema
-        events, code = schema.merge(public, seen), schema.code
         return rules_pb2.ReplayFrame(
             version=state.version,
             view=view_bytes(self._referee, state, self._viewer),
             prompts=prompts_for(self._referee, state, self._viewer),
-            events=[match_pb2.Event(type=code(e), body=e.SerializeToString()) for e in events],
+            events=written,
             server_time_ms=head_message.server_time_ms,
             actor=head_message.actor,
             seat=head_message.seat,
@@ -179,10 +199,9 @@ class FrameFold(Generic[S]):
     def _marks(self, version: int, events: list[Message], schema: Schema) -> list[rules_pb2.Mark]:
         marks = []
         for event in events:
-            if isinstance(event, match_pb2.MatchStarted):
-                marks.append(_mark(version, rules_pb2.MARK_KIND_START, "match_started"))
-            elif isinstance(event, match_pb2.MatchClosed | match_pb2.MatchVoided):
-                marks.append(_mark(version, rules_pb2.MARK_KIND_END, schema.code(event)))
+            kind = _PLATFORM_MARKS.get(type(event))
+            if kind is not None:
+                marks.append(_mark(version, kind, schema.code(event)))
             elif self._texts is not None and (note := self._texts.mark(event)) is not None:
                 mark = _mark(version, _MARKS[note.kind], note.label)
                 mark.label.arguments.extend(envelope_pb2.Argument(name=n, value=v) for n, v in note.arguments)

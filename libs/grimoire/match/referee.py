@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from google.protobuf.message import DecodeError, Message
 from msgspec.structs import replace
 
-from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, SchemaError
+from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, Schema, SchemaError
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
 from grimoire.fairness.export import MAX_ENTRY_BYTES
@@ -543,11 +543,20 @@ class Referee(Generic[S]):
             SchemaError: if its bytes do not fit the schema.
             RulesNotInstalledError: if the match began under rules that are not installed.
         """
-        # The first entry is the platform's alone, the same under all rules.
-        rules = self.rules(None if state is None else state.rules_version)
-        events = rules.schema.merge(public, {a: b for a, b in parts.items() if a != "command"})
-        position = _position(parts.get("command")) if state is None else b""
-        return self.fold_events(state, header, events, hash_, position)
+        events = self.schema_after(state).merge(public, {a: b for a, b in parts.items() if a != "command"})
+        return self.fold_events(state, header, events, hash_, self.position_of(state, parts))
+
+    def schema_after(self, state: MatchState[S] | None) -> Schema:
+        """The schema of the entry that follows a state; None: the first, which is the platform's under all rules.
+
+        Raises:
+            RulesNotInstalledError: if the match began under rules that are not installed.
+        """
+        return self.rules(None if state is None else state.rules_version).schema
+
+    def position_of(self, state: MatchState[S] | None, parts: Mapping[str, bytes]) -> bytes:
+        """The arranged position that the first entry of an analysis match carries; empty for every other entry."""
+        return _position(parts.get("command")) if state is None else b""
 
     def fold_events(
         self,

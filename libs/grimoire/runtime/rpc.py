@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 import grpc
 import structlog
 from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
@@ -267,6 +268,10 @@ def _channel_credentials(tls: TlsFiles) -> grpc.ChannelCredentials:
     return grpc.ssl_channel_credentials(tls.authority.read_bytes(), tls.key.read_bytes(), tls.certificate.read_bytes())
 
 
+class _UnreadableError(Exception):
+    """The bytes are no request of this method."""
+
+
 class _Doorkeeper(grpc.aio.ServerInterceptor):
     """Lets in who shows the token; follows each call to its end."""
 
@@ -307,24 +312,24 @@ class _Doorkeeper(grpc.aio.ServerInterceptor):
         return refuse
 
     def _watch(self, handler: _Handler, method: str) -> _Behaviour:
-        behaviour = _behaviour(handler)
+        behaviour, read = _behaviour(handler), _reader(handler)
         metrics = self._metrics
         name = method.rpartition(".")[2]
 
         async def answer(request: Any, context: _Context) -> Any:
             if not tracing.on():
                 async with _Call(method, context, metrics):
-                    return await behaviour(request, context)
+                    return await behaviour(read(request), context)
             with tracing.span(f"rpc {name}", {"method": name}, kind=tracing.SpanKind.SERVER) as span:
                 async with _Call(method, context, metrics):
-                    answered = await behaviour(request, context)
+                    answered = await behaviour(read(request), context)
                 if span is not None:
                     span.set_attribute("code", _code_name(context))
                 return answered
 
         async def stream(request: Any, context: _Context) -> AsyncIterator[Any]:
             async with _Call(method, context, metrics):
-                async for message in behaviour(request, context):
+                async for message in behaviour(read(request), context):
                     yield message
 
         return stream if inspect.isasyncgenfunction(behaviour) else answer
@@ -356,6 +361,8 @@ class _Call:
             self._metrics.rpc_seconds.labels(name).observe(time.perf_counter() - self._since)
 
     async def _abort(self, error: Exception) -> None:
+        if isinstance(error, _UnreadableError):
+            await self._context.abort(grpc.StatusCode.INVALID_ARGUMENT, "these bytes are no request of this method")
         unreachable = isinstance(error, _UNREACHABLE) or (
             isinstance(error, grpc.aio.AioRpcError) and error.code() in _UNREACHABLE_CODES
         )
@@ -386,8 +393,30 @@ def _behaviour(handler: _Handler) -> _Behaviour:
     return behaviour
 
 
+def _reader(handler: _Handler) -> Callable[[Any], Any]:
+    """Turns what comes over the wire, bytes or a stream of bytes, into what a handler takes.
+
+    gRPC's own reading answers bytes that are no message with UNKNOWN, and with a trace in the log for each of them.
+    """
+    parse = handler.request_deserializer
+    if parse is None:
+        return lambda data: data
+
+    def read(data: bytes) -> Any:
+        try:
+            return parse(data)
+        except DecodeError:
+            raise _UnreadableError from None
+
+    async def read_each(stream: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+        async for data in stream:
+            yield read(data)
+
+    return read_each if handler.request_streaming else read
+
+
 def _rebuilt(handler: _Handler, behaviour: _Behaviour) -> _Handler:
-    """The same kind of handler, with another behaviour."""
+    """The same kind of handler, with another behaviour, which is given the bytes."""
     make: Any
     if handler.request_streaming:
         make = (
@@ -401,7 +430,6 @@ def _rebuilt(handler: _Handler, behaviour: _Behaviour) -> _Handler:
         )
     made: _Handler = make(
         behaviour,
-        request_deserializer=handler.request_deserializer,
         response_serializer=handler.response_serializer,
     )
     return made
