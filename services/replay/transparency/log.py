@@ -272,11 +272,7 @@ class TransparencyLog:
 
     async def leaves(self, first: int, count: int) -> list[bytes]:
         """Leaves in order, from one on."""
-        statement = (
-            sa.select(leaves.c.leaf)
-            .where(leaves.c.number >= first, leaves.c.number < first + count)
-            .order_by(leaves.c.number)
-        )
+        statement = sa.select(leaves.c.leaf).where(leaves.c.number >= first).order_by(leaves.c.number).limit(count)
         return list(await self._read(lambda connection: connection.execute(statement).scalars().all()))
 
     async def inclusion(self, number: int, size: int) -> tuple[bytes, ...]:

@@ -153,6 +153,12 @@ async def test_what_cannot_be_is_refused_with_a_reason(
     assert REJECTION_KEY in dict(error.value.trailing_metadata())
 
 
+@pytest.mark.parametrize("first", [2**40, 2**63 - 1])
+async def test_beyond_the_end_there_are_no_leaves(home: House, first: int) -> None:
+    reply = await Reader(home).stub.GetLeaves(transparency_pb2.GetLeavesRequest(first=first))
+    assert (reply.first, list(reply.leaves)) == (first, [])
+
+
 async def test_a_tree_smaller_than_the_leaf_is_refused(home: House) -> None:
     reader = Reader(home)
     match_id = await home.play()

@@ -268,6 +268,39 @@ class TestFailures:
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
+class TestUnreadable:
+    """Bytes that are no message: the sender's mistake, and nothing to fill a log with."""
+
+    @pytest.mark.parametrize("data", [b"\xff" * 40, b"\x0a\x02\xff\xfe", b"\x0a\x7f"], ids=["noise", "text", "cut"])
+    async def test_a_request(self, internal: Running, dial, keys: KeyRing, log: io.StringIO, data: bytes) -> None:
+        channel = dial(internal, keys.service_token)
+        code, _ = await status_of(channel.unary_unary("/grimoire.v1.PlayService/ListGames")(data))
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        code, _ = await status_of(channel.unary_stream("/grimoire.v1.PlayService/Watch")(data).read())
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        assert internal.play.calls == 0
+        await until(lambda: internal.counted("ListGames", "INVALID_ARGUMENT") == 1)
+        assert "error" not in log.getvalue().lower()
+
+    async def test_a_strangers_is_not_even_looked_at(self, internal: Running, dial) -> None:
+        code, _ = await status_of(dial(internal).unary_unary("/grimoire.v1.PlayService/ListGames")(b"\xff" * 40))
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+
+    async def test_one_among_the_messages_of_a_stream(
+        self, internal: Running, dial, keys: KeyRing, log: io.StringIO
+    ) -> None:
+        async def questions() -> AsyncIterator[bytes]:
+            yield reflection_pb2.ServerReflectionRequest(list_services="").SerializeToString()
+            yield b"\xff" * 40
+
+        method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+        call = dial(internal, keys.service_token).stream_stream(method)(questions())
+        assert await call.read()
+        code, _ = await status_of(call.read())
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        assert "error" not in log.getvalue().lower()
+
+
 class TestMetadata:
     async def test_the_correlation_id_goes_with_a_call(self, internal: Running, dial, keys: KeyRing) -> None:
         channel = dial(internal, keys.service_token)
