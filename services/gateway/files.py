@@ -21,7 +21,7 @@ __all__ = ["Files"]
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _INDEX: Final = "/index.html"
-_ROUTES: Final = frozenset({"m", "audit", "u", "rules", "settings", "about", "cards", "stats", "history"})
+_ROUTES: Final = frozenset({"m", "audit", "replay", "u", "rules", "settings", "about", "stats"})
 """First parts of the paths that the client's own router knows."""
 _HASHED: Final = re.compile(r"/assets/.*[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+")
 """Names that change with what they hold."""

@@ -123,6 +123,7 @@ async def test_what_one_has_is_not_sent_again(built: httpx.AsyncClient) -> None:
         "/m/0123/replay?v=7",
         "/m/0123/audit",
         "/audit",
+        "/replay",
         "/u/Aino",
         "/rules/two_towers/TT-4.6",
         "/settings",
