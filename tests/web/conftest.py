@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from grimoire.runtime.stack import Stack
 from tests.web.browsers import open_browser
 from tests.web.built import dist
 from tests.web.people import Person
+from tests.web.programs import duel
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +71,26 @@ def person(browser: Browser, site: str) -> Callable[..., Person]:
         return Person(browser, site, *args, **more)
 
     return sit_down
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A match that is over, with its secrets open.
+
+    Args:
+        match_id: its id.
+        log: its export.
+    """
+
+    match_id: str
+    log: bytes
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def finished(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A whole match, played by programs."""
+    async with duel(str(stack.config.gateway), tmp_path_factory.mktemp("kept")) as match:
+        await match.to_end()
+        for session in match.sessions:
+            await session.wait_finished(timeout_s=30)
+        return Finished(match.match_id, await match.clients[0].export(match.match_id))
