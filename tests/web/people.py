@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 from collections.abc import Mapping
@@ -83,6 +84,12 @@ class Person:
         elif self.faults and error is not None:
             error.add_note(f"the page's faults: {self.faults}")
 
+    async def sit_as(self, token: str) -> None:
+        """This browser is signed in as whoever has the token, e.g. of a program that plays."""
+        port = urlsplit(self.base).port
+        cookie = {"name": f"grimoire-{port}", "value": token, "url": self.base, "httpOnly": True, "sameSite": "Strict"}
+        await self.context.add_cookies([cookie])  # type: ignore[list-item]
+
     async def open(self, path: str) -> Page:
         """Goes to a path and waits until its heading is there."""
         await self.page.goto(path)
@@ -138,6 +145,7 @@ class Tap:
         self.data = bytearray()
         self.streams = 0
         self._open: set[str] = set()
+        self._taking: list[asyncio.Future[None]] = []
 
     @classmethod
     async def on(cls, person: Person) -> Tap:
@@ -152,12 +160,9 @@ class Tap:
     def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         if event["response"]["mimeType"] != _STREAM:
             return
-        import asyncio
-
         self.streams += 1
         self._open.add(event["requestId"])
-        task = asyncio.ensure_future(self._take_over(session, event["requestId"]))
-        self._tasks = [*getattr(self, "_tasks", []), task]
+        self._taking.append(asyncio.ensure_future(self._take_over(session, event["requestId"])))
 
     async def _take_over(self, session: CDPSession, request: str) -> None:
         answer = await session.send("Network.streamResourceContent", {"requestId": request})

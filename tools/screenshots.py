@@ -1,0 +1,176 @@
+"""Makes the README's pictures (docs/pictures) from the running product: `python tools/screenshots.py`.
+
+A throw-away installation is started, programs sit down at its tables, and a browser looks at it as people do. Needs
+Chromium (`apt-get install chromium fonts-dejavu-core`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright
+
+from grimoire.client import Client, MatchSession
+from grimoire.plugins import load_game
+from grimoire.runtime.config import Config, LogLevel, RunFile
+from grimoire.runtime.stack import Stack
+
+PICTURES: Final = Path(__file__).resolve().parent.parent / "docs" / "pictures"
+GAME: Final = "two_towers"
+DESKTOP: Final = ViewportSize(width=1200, height=780)
+PHONE: Final = ViewportSize(width=360, height=640)
+LARGEST: Final = 150 * 1024
+MOVES: Final = 14
+
+
+async def main() -> int:
+    """Makes every picture; 1 if one is too large for a README."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    os.environ["GRIMOIRE_BOTS_PACE_MS"] = "0"
+    with tempfile.TemporaryDirectory(prefix="grimoire-") as folder:
+        config = replace(Config.for_test(Path(folder)), log_level=LogLevel.WARNING)
+        async with Stack(config) as stack, _browser() as browser, AsyncExitStack() as people:
+            running = RunFile.read(stack.config.home)
+            assert running is not None
+            site, edge = f"http://{running.addresses['web']}", running.addresses["gateway"]
+
+            async def sit_down(name: str) -> Client:
+                client = await people.enter_async_context(
+                    await Client.connect(edge, keepsakes=Path(folder) / "keepsakes" / name)
+                )
+                await client.guest(name)
+                return client
+
+            await _take(browser, site, sit_down)
+    sizes = {path: path.stat().st_size for path in sorted(PICTURES.glob("*.png"))}
+    for path, size in sizes.items():
+        print(f"{size / 1024:6.0f} KiB  {path.name}")
+    return int(any(size > LARGEST for size in sizes.values()))
+
+
+class _Camera:
+    """Takes pictures as one signed-in person sees the site."""
+
+    def __init__(self, browser: Browser, site: str, token: str) -> None:
+        self._browser, self._site, self._token = browser, site, token
+
+    async def take(self, name: str, path: str, ready: str, *, phone: bool = False, dark: bool = False) -> None:
+        """One picture.
+
+        Args:
+            name: of the file.
+            path: of the page.
+            ready: selector of what must be there first.
+            phone: on a small screen, in its sharpness.
+            dark: in dark colours.
+        """
+        context = await self._browser.new_context(
+            base_url=self._site,
+            viewport=PHONE if phone else DESKTOP,
+            device_scale_factor=2 if phone else 1,
+            is_mobile=phone,
+            has_touch=phone,
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+            locale="en-GB",
+        )
+        port = self._site.rpartition(":")[2]
+        await context.add_cookies(
+            [{"name": f"grimoire-{port}", "value": self._token, "url": self._site, "httpOnly": True}]
+        )
+        page = await context.new_page()
+        await page.goto(path)
+        await page.locator(ready).first.wait_for()
+        await _drawn(page)
+        await page.screenshot(path=PICTURES / f"{name}.png")
+        await context.close()
+
+
+async def _take(browser: Browser, site: str, sit_down: object) -> None:
+    assert callable(sit_down)
+    mira, otso, ada = [await sit_down(name) for name in ("Mira", "Otso", "Ada")]
+    await ada.create(GAME, {"battlefield": "crystal_garden", "deck_type": "endless"})
+    await (await sit_down("Väinö")).create(GAME, {"battlefield": "misty_harbour", "turn_time_s": "86400"}, rated=False)
+    camera = _Camera(browser, site, mira.token or "")
+    async with _match(otso, ada, {"battlefield": "free_steppe"}) as others, _match(mira, otso, {}) as sessions:
+        await _play(others, MOVES)
+        await _play(sessions, MOVES)
+        own = f"/m/{sessions[0].match_id}"
+        for dark in (False, True):
+            shade = "dark" if dark else "light"
+            await camera.take(f"lobby-{shade}", "/", "main h2", dark=dark)
+            await camera.take(f"match-{shade}", own, "[data-stage=playing] button", dark=dark)
+            await camera.take(f"match-phone-{shade}", own, "[data-stage=playing] button", phone=True, dark=dark)
+        await _play(sessions, 10_000)
+        for dark in (False, True):
+            shade = "dark" if dark else "light"
+            await camera.take(f"replay-{shade}", f"{own}/replay?v=40", "input[type=range]", dark=dark)
+            await camera.take(f"audit-{shade}", f"{own}/audit", "main h2", dark=dark)
+
+
+@asynccontextmanager
+async def _browser() -> AsyncIterator[Browser]:
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        raise SystemExit("Pictures need Chromium: apt-get install chromium fonts-dejavu-core")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def _match(one: Client, other: Client, options: Mapping[str, str]) -> AsyncIterator[list[MatchSession]]:
+    opened = await one.create(GAME, options)
+    await other.join(opened.challenge_id)
+    match_id = (await one.matched(opened.challenge_id)).match_id
+    sessions = list(await asyncio.gather(one.open_match(match_id), other.open_match(match_id)))
+    try:
+        for session in sessions:
+            await session.started(timeout_s=30)
+        yield sessions
+    finally:
+        for session in sessions:
+            await session.close()
+
+
+async def _play(sessions: list[MatchSession], moves: int) -> None:
+    """So many commands at least, up to a turn of the first seat or the end; both seats play as the game's bot would."""
+    plugin = load_game(GAME)
+    choices = random.Random(7)
+    while not sessions[0].finished:
+        for session in sessions:
+            prompt = next((prompt for prompt in session.own_prompts if prompt.required), None)
+            if prompt is None or session.finished:
+                continue
+            if moves <= 0 and session is sessions[0]:
+                return
+            view = plugin.game.view_type.FromString(session.view)
+            code, message = plugin.bot.suggest(view, prompt, "heuristic", choices, 20)
+            accepted = await session.submit(code, message, prompt.prompt_id)
+            moves -= 1
+            for each in sessions:
+                await each.reached(accepted.version, timeout_s=20)
+        await asyncio.sleep(0.01)
+    for session in sessions:
+        await session.wait_finished(timeout_s=30)
+
+
+async def _drawn(page: Page) -> None:
+    """Nothing loads any more, and two frames have been painted since."""
+    await page.wait_for_function("document.querySelector('[aria-busy=true]') === null")
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
