@@ -2,23 +2,44 @@ import type { GameSummary } from "../gen/grimoire/v1/play_pb";
 import { play } from "./clients";
 import { type Words, wordsOf } from "./manifest.svelte";
 
-let listed: Promise<readonly GameSummary[]> | null = null;
-let listedIn = "";
+let shown = $state.raw<readonly Words[]>([]);
+let asked: Promise<readonly Words[]> | null = null;
+let askedIn = "";
 
-/** The games that are played here, in words of a language; asked once. Throws what the call throws. */
-export async function gamesOf(language: string): Promise<readonly GameSummary[]> {
-  if (listed === null || listedIn !== language) {
-    listedIn = language;
-    listed = play.listGames({ language }).then((answer) => answer.games);
-    listed.catch(() => {
-      listed = null;
-    });
-  }
-  return listed;
+/** The games in words, as far as they have come; reading it in markup follows it. */
+export function games(): readonly Words[] {
+  return shown;
 }
 
-/** Every game with its words. */
-export async function allWords(language: string): Promise<readonly Words[]> {
-  const games = await gamesOf(language);
-  return Promise.all(games.map(({ game }) => wordsOf(game, language)));
+/** One game in words, if it has come. */
+export function gameWords(game: string): Words | undefined {
+  return shown.find((words) => words.manifest.game === game);
+}
+
+/** A game's name; its code until the words are there. */
+export function gameName(game: string): string {
+  return gameWords(game)?.manifest.name ?? game;
+}
+
+/** Sees to it that all games are there in words of a language; asked once. Throws what the calls throw. */
+export async function loadGames(language: string): Promise<void> {
+  if (asked === null || askedIn !== language) {
+    askedIn = language;
+    asked = all(language);
+    asked.catch(() => {
+      asked = null;
+    });
+  }
+  const words = await asked;
+  if (askedIn === language) shown = words;
+}
+
+async function all(language: string): Promise<readonly Words[]> {
+  const { games: listed } = await play.listGames({ language });
+  const words = await Promise.allSettled(listed.map(({ game }: GameSummary) => wordsOf(game, language)));
+  const found = words.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  // One game without words leaves the others; none at all is a fault.
+  const fault = words.find((one) => one.status === "rejected");
+  if (found.length === 0 && fault !== undefined) throw fault.reason;
+  return found;
 }

@@ -16,7 +16,7 @@ export function secondsText(seconds: number, language: string): string {
   ] as const;
   // A minute or two are better said in seconds: all limits of one list look alike then.
   const [size, unit] = units.find(([size]) => seconds % size === 0 && (size !== 60 || seconds >= 300)) ?? units[3];
-  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: size === 1 ? "narrow" : "long" }).format(
+  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: size === 1 ? "short" : "long" }).format(
     seconds / size,
   );
 }
@@ -30,7 +30,7 @@ export function agoText(ms: number, language: string): string {
     [60_000, "minute"],
   ] as const;
   for (const [size, unit] of units) if (ms >= size) return format.format(-Math.floor(ms / size), unit);
-  return format.format(0, "minute");
+  return format.format(0, "second");
 }
 
 /** A day as people write it. */

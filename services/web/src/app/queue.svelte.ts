@@ -1,0 +1,134 @@
+import { matchmaking } from "../api/clients";
+import { failureOf, granted } from "../api/errors";
+import { uuid7 } from "../api/ids";
+import { MatchMode } from "../gen/grimoire/v1/match_pb";
+import { type Ticket, TicketStatus } from "../gen/grimoire/v1/quickplay_pb";
+import { t } from "../i18n/index.svelte";
+import { toast } from "./announce.svelte";
+import { complain, failureText } from "./faults";
+import { go } from "./router.svelte";
+import { ensureAccount } from "./session.svelte";
+
+const OVER: Partial<Record<TicketStatus, string>> = {
+  [TicketStatus.EXPIRED]: "lobby.search_expired",
+  [TicketStatus.NOT_READY]: "lobby.search_not_ready",
+};
+const PAUSE_MS = 2000;
+
+/** Quick play for the whole site: one ticket, followed until its match begins, whichever page is shown. */
+class Search {
+  ticket = $state.raw<Ticket | null>(null);
+  /** The ticket is not heard of right now; the server's word decides once it is again. */
+  paused = $state(false);
+  busy = $state(false);
+  #abort: AbortController | null = null;
+
+  /** Takes up the search that this account has, if it has one: also after a reload (W-LOB-6). */
+  async resume(language: string): Promise<void> {
+    try {
+      const { ticket } = granted(await matchmaking.getTicket({ language }));
+      if (ticket !== undefined && waits(ticket)) this.#follow(ticket, language);
+    } catch {
+      // It has none, or the server is out of reach: then there is nothing to show either.
+    }
+  }
+
+  /** Nobody searches any more on this page. */
+  drop(): void {
+    this.#abort?.abort();
+    this.#abort = null;
+    this.ticket = null;
+    this.paused = false;
+  }
+
+  async enter(game: string, preset: string, rated: boolean, language: string): Promise<void> {
+    if (this.busy || this.ticket !== null) return;
+    this.busy = true;
+    try {
+      await ensureAccount();
+      const mode = rated ? MatchMode.RATED : MatchMode.CASUAL;
+      const { ticket } = granted(
+        await matchmaking.enterQueue({ game, preset, mode, language, requestId: uuid7() }),
+      );
+      if (ticket !== undefined) this.#follow(ticket, language);
+    } catch (error) {
+      complain(error);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  async leave(): Promise<void> {
+    const { ticket } = this;
+    if (ticket === null) return;
+    try {
+      granted(await matchmaking.leaveQueue({ ticketId: ticket.ticketId }));
+      this.drop();
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.code === "ticket_gone") this.drop();
+      else toast(failureText(failure), "bad");
+    }
+  }
+
+  async answer(ready: boolean, language: string): Promise<void> {
+    const check = this.ticket?.readyCheck;
+    if (check === undefined) return;
+    try {
+      const { ticket } = granted(await matchmaking.answerReadyCheck({ checkId: check.checkId, ready, language }));
+      if (!ready) this.drop();
+      else if (ticket !== undefined) this.#take(ticket);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  #follow(ticket: Ticket, language: string): void {
+    this.#abort?.abort();
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#take(ticket);
+    void this.#listen(ticket.ticketId, language, abort.signal);
+  }
+
+  async #listen(ticketId: string, language: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for await (const { ticket } of matchmaking.watchTicket({ ticketId, language }, { signal, timeoutMs: 0 })) {
+          if (signal.aborted) return;
+          this.paused = false;
+          if (ticket !== undefined) this.#take(ticket);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (failureOf(error).code === "unknown_ticket") this.drop();
+      }
+      if (signal.aborted) return;
+      this.paused = true;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+
+  #take(ticket: Ticket): void {
+    if (ticket.status === TicketStatus.MATCHED && ticket.matchId !== "") {
+      this.drop();
+      go(`/m/${ticket.matchId}`);
+    } else if (waits(ticket)) {
+      this.ticket = ticket;
+    } else {
+      this.drop();
+      const why = OVER[ticket.status];
+      if (why !== undefined) toast(t(why));
+    }
+  }
+}
+
+function waits(ticket: Ticket): boolean {
+  return (
+    ticket.status === TicketStatus.WAITING ||
+    ticket.status === TicketStatus.READY_CHECK ||
+    ticket.status === TicketStatus.MATCHED
+  );
+}
+
+export const search = new Search();
