@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
+from typing import Final
 
 import msgspec
 from sqlalchemy import Connection, delete, select, update
@@ -22,6 +23,9 @@ from gateway.tables import (
 )
 
 __all__ = ["Account", "People", "Session", "Settings", "StaleError"]
+
+_LAST_REVISION: Final = 2**63 - 1
+"""What the database can count to."""
 
 
 class StaleError(Exception):
@@ -305,6 +309,9 @@ class People:
         Raises:
             StaleError: there is another one by now.
         """
+
+        if revision > _LAST_REVISION:
+            raise StaleError
 
         def work(connection: Connection) -> int:
             ours = settings.c.account_id == account_id

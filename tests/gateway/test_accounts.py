@@ -355,6 +355,8 @@ async def test_settings_are_kept_and_never_overwritten_unseen(home: House) -> No
         save.settings, save.revision = '{"theme":"light"}', 1
         assert (await browser.call("account", "SaveSettings", save, saved)).revision == 2
         assert (await refused(browser.call("account", "SaveSettings", save, saved))).code == "stale_settings"
+        save.revision = 2**64 - 1
+        assert (await refused(browser.call("account", "SaveSettings", save, saved))).code == "stale_settings"
         found = await browser.call("account", "GetSettings", get, got)
         assert (found.settings, found.revision) == ('{"theme":"light"}', 2)
         for wrong, code in (("[]", "malformed"), ("{", "malformed"), (f'{{"x":"{"x" * 17000}"}}', "too_large")):

@@ -185,7 +185,8 @@ async def test_what_cannot_be_played_on_from_says_why(house: House) -> None:
     ada, eve = house.client(ADA), house.client(EVE)
     match_id = await finished(house)
     last = len(await entries_of(house, match_id))
-    for version, word in ((0, "versions"), (99, "versions"), (1, "later"), (4, "later"), (last, "earlier")):
+    impossible = [(version, "versions") for version in (0, 99, 2**63, 2**64 - 1)]
+    for version, word in (*impossible, (1, "later"), (4, "later"), (last, "earlier")):
         refusal = (await eve.analyse(branch=branch(match_id, version))).rejection
         assert (refusal.code, refusal.field) == ("no_position", "version")
         assert word in refusal.message

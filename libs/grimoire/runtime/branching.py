@@ -75,7 +75,7 @@ class Branching:
                 await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
             if not state.revealed:
                 await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "this match is not revealed")
-            stored = await self._owner.store.read(start.match_id, 1, start.version, parts=True)
+            stored = await self._owner.store.read(start.match_id, 1, min(start.version, state.version), parts=True)
         except BrokenMatchError:
             await context.abort(grpc.StatusCode.DATA_LOSS, reject("match_broken").message)
         except Unavailable:
