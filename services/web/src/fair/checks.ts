@@ -559,9 +559,10 @@ class Audit {
     if (!kept) return;
     const seen: [string, string][] = [];
     for (const { version, hash } of kept.heads) {
-      const said = rows[version - 1]?.[1];
-      seen.push(["own_head", `${version} ${hash}`]);
-      if (said !== hash) lies.push({ code: said === undefined ? "own_head_missing" : "own_head_differs", version: said === undefined ? 0 : version, args: { seen: version } });
+      const at = version > 0 ? rows[version - 1] : rows.find(([, said]) => said === hash);
+      seen.push(["own_head", hash]);
+      if (at === undefined) lies.push({ code: "own_head_missing", version: 0, args: { hash } });
+      else if (at[1] !== hash) lies.push({ code: "own_head_differs", version, args: { hash } });
     }
     if (seen.length > 0) this.#shown.push({ kind: "rows", rows: seen });
   }

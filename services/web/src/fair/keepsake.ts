@@ -8,7 +8,7 @@ export interface Kept {
   /** Hex. */
   readonly seal: string;
   /** Heads that were seen while the match ran. */
-  readonly heads: readonly { readonly version: number; readonly hash: string }[];
+  readonly heads: readonly { /** 0: of some entry. */ readonly version: number; readonly hash: string }[];
 }
 
 type Json = Record<string, unknown>;
@@ -30,15 +30,9 @@ function fromPage(read: Json): Kept | null {
   return { seat, nonce: nonce.toLowerCase(), seal: seal.toLowerCase(), heads: [read["first_head"], read["last_head"]].flatMap(headOf) };
 }
 
-/** A head is `{version, hash}`, or `"<version>:<hash>"`. */
+/** The match page keeps hashes alone. */
 function headOf(raw: unknown): Kept["heads"] {
-  if (typeof raw === "string") {
-    const [, version, hash] = /^([1-9][0-9]*)[: ]([0-9a-f]{64})$/.exec(raw) ?? [];
-    return version === undefined || hash === undefined ? [] : [{ version: Number(version), hash }];
-  }
-  if (typeof raw !== "object" || raw === null) return [];
-  const { version, hash } = raw as Json;
-  return typeof version === "number" && version > 0 && typeof hash === "string" ? [{ version, hash: hash.toLowerCase() }] : [];
+  return typeof raw === "string" && /^[0-9a-f]{64}$/.test(raw) ? [{ version: 0, hash: raw }] : [];
 }
 
 function fromFile(read: Json): Kept | null {
