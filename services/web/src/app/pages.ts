@@ -1,5 +1,7 @@
 import type { Component } from "svelte";
 
+import { loadTexts } from "../i18n/index.svelte";
+
 type Loaded = { default: Component<Record<string, string>> };
 type Loader = () => Promise<unknown>;
 
@@ -10,11 +12,12 @@ export interface Page {
   load(): Promise<Loaded>;
 }
 
+const lobby: Loader = () => import("./pages/Lobby.svelte");
 const rules: Loader = () => import("./pages/Rules.svelte");
 
 /** Path patterns, the first that fits; `:name` is one part. Each page is a chunk of its own. */
 const PAGES: readonly (readonly [string, Loader])[] = [
-  ["/", () => import("./pages/Lobby.svelte")],
+  ["/", lobby],
   ["/m/:match", () => import("./pages/Match.svelte")],
   ["/m/:match/replay", () => import("./pages/Replay.svelte")],
   ["/m/:match/audit", () => import("./pages/Audit.svelte")],
@@ -36,7 +39,7 @@ const missing: Loader = () => import("./pages/NotFound.svelte");
 function loaded(load: Loader): Promise<Loaded> {
   const kept = loads.get(load);
   if (kept !== undefined) return kept;
-  const loading = load() as Promise<Loaded>;
+  const loading = Promise.all([load() as Promise<Loaded>, load === lobby ? null : loadTexts()]).then(([page]) => page);
   loads.set(load, loading);
   loading.catch(() => loads.delete(load));
   return loading;

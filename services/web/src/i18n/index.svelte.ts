@@ -1,3 +1,4 @@
+import type { MessageFormatElement } from "@formatjs/icu-messageformat-parser";
 import { IntlMessageFormat } from "intl-messageformat";
 
 /** Languages of the interface. A game's own texts may come in others too. */
@@ -5,9 +6,11 @@ export const LANGUAGES = ["en", "fi"] as const;
 export type Language = (typeof LANGUAGES)[number];
 export type Argument = string | number | boolean | Date;
 
-type Catalogue = Record<string, string>;
-// English comes with the page (it is also the fallback); the others are loaded when they are chosen.
-const english = merge(import.meta.glob<Catalogue>("./en/*.json", { eager: true, import: "default" }));
+/** Texts by key; the build has parsed those with arguments (see vite.config.ts). */
+type Catalogue = Record<string, string | MessageFormatElement[]>;
+// English is also the fallback. What the lobby says comes with the page, the rest with the first page that is another.
+let english = merge(import.meta.glob<Catalogue>(["./en/shell.json", "./en/lobby.json", "./en/account.json"], { eager: true, import: "default" }));
+const others = import.meta.glob<Catalogue>(["./en/*.json", "!./en/shell.json", "!./en/lobby.json", "!./en/account.json"], { import: "default" });
 const finnish = import.meta.glob<Catalogue>("./fi/*.json", { import: "default" });
 
 function merge(parts: Record<string, Catalogue>): Catalogue {
@@ -15,6 +18,7 @@ function merge(parts: Record<string, Catalogue>): Catalogue {
 }
 
 const STORE = "grimoire.language";
+let translated: Catalogue = {};
 let catalogue = $state.raw<Catalogue>(english);
 let current = $state<Language>("en");
 const formats = new Map<string, IntlMessageFormat>();
@@ -23,9 +27,17 @@ function isLanguage(code: string): code is Language {
   return (LANGUAGES as readonly string[]).includes(code);
 }
 
+function chosen(): string {
+  try {
+    return localStorage.getItem(STORE) ?? "";
+  } catch {
+    return "";
+  }
+}
+
 /** What was chosen on this device, else what the browser prefers, else English. */
 export function preferred(): Language {
-  const wanted = [localStorage.getItem(STORE) ?? "", ...navigator.languages].map((tag) => tag.slice(0, 2));
+  const wanted = [chosen(), ...navigator.languages].map((tag) => tag.slice(0, 2));
   return wanted.find(isLanguage) ?? "en";
 }
 
@@ -36,16 +48,38 @@ export function language(): Language {
 
 /** Changes the language of the whole page. `keep`: it was chosen, not guessed. */
 export async function setLanguage(next: Language, keep = true): Promise<void> {
-  const parts = next === "en" ? {} : await loaded();
-  catalogue = { ...english, ...merge(parts) };
+  translated = next === "en" ? {} : merge(await loaded(finnish));
+  catalogue = { ...english, ...translated };
   current = next;
   document.documentElement.lang = next;
-  if (keep) localStorage.setItem(STORE, next);
+  if (!keep) return;
+  try {
+    localStorage.setItem(STORE, next);
+  } catch {
+    // A browser that keeps nothing still speaks it.
+  }
 }
 
-async function loaded(): Promise<Record<string, Catalogue>> {
-  const parts = await Promise.all(Object.entries(finnish).map(async ([path, load]) => [path, await load()] as const));
-  return Object.fromEntries(parts);
+let whole: Promise<void> | null = null;
+
+/** The texts of all pages are there afterwards, not only the lobby's. */
+export function loadTexts(): Promise<void> {
+  whole ??= loaded(others).then(
+    (parts) => {
+      english = { ...english, ...merge(parts) };
+      catalogue = { ...english, ...translated };
+    },
+    (error: unknown) => {
+      whole = null;
+      throw error;
+    },
+  );
+  return whole;
+}
+
+async function loaded(parts: Record<string, () => Promise<Catalogue>>): Promise<Record<string, Catalogue>> {
+  const read = await Promise.all(Object.entries(parts).map(async ([path, load]) => [path, await load()] as const));
+  return Object.fromEntries(read);
 }
 
 /**
@@ -57,11 +91,11 @@ async function loaded(): Promise<Record<string, Catalogue>> {
 export function t(key: string, args?: Record<string, Argument>): string {
   const text = catalogue[key];
   if (text === undefined) return key;
-  if (args === undefined && !/[{'<]/.test(text)) return text;
-  const id = `${current} ${text}`;
+  if (typeof text === "string") return text;
+  const id = `${current} ${key}`;
   let format = formats.get(id);
   if (format === undefined) {
-    format = new IntlMessageFormat(text, current, undefined, { ignoreTag: true });
+    format = new IntlMessageFormat(text, key in translated ? current : "en");
     formats.set(id, format);
   }
   return String(format.format(args));
