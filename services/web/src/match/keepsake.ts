@@ -1,0 +1,81 @@
+import { hex, unhex } from "../api/ids";
+import { nonceFromPhrase, nonceSeal } from "./hash";
+
+/** What this browser keeps of a match it plays: proof against a server that says later it was otherwise. */
+export interface Keepsake {
+  seat: number;
+  /** Hexadecimal, 32 bytes each. */
+  nonce: string;
+  seal: string;
+  /** Hash of the first entry that was seen, and of the last. */
+  first_head: string;
+  last_head: string;
+}
+
+/** `next`: a nonce whose seal may yet take the place of the first one's. */
+export type Which = "" | ".next";
+
+function key(matchId: string, which: Which): string {
+  return `grimoire.keepsake.${matchId}${which}`;
+}
+
+/** What is kept of a match; null: nothing, or nothing that can be read. */
+export function keepsakeOf(matchId: string, which: Which = ""): Keepsake | null {
+  try {
+    const kept = JSON.parse(localStorage.getItem(key(matchId, which)) ?? "null") as Keepsake | null;
+    return kept !== null && unhex(kept.nonce).length === 32 ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps it; false: this browser keeps nothing (private window, full). */
+export function keep(matchId: string, kept: Keepsake, which: Which = ""): boolean {
+  try {
+    localStorage.setItem(key(matchId, which), JSON.stringify(kept));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A fresh nonce with its seal, kept before anybody is told: a page that is reloaded in between still knows it. */
+export async function makeNonce(
+  game: string,
+  matchId: string,
+  seat: number,
+  phrase: string,
+  which: Which = "",
+): Promise<Keepsake> {
+  const random = crypto.getRandomValues(new Uint8Array(32));
+  const nonce = phrase === "" ? random : await nonceFromPhrase(random, phrase);
+  const kept = {
+    seat,
+    nonce: hex(nonce),
+    seal: hex(await nonceSeal(game, matchId, seat, nonce)),
+    first_head: "",
+    last_head: "",
+  };
+  keep(matchId, kept, which);
+  return kept;
+}
+
+/** The second nonce's seal is the one that counts: it takes the first one's place. */
+export function promote(matchId: string, seal: string): void {
+  const next = keepsakeOf(matchId, ".next");
+  if (next === null || next.seal !== seal) return;
+  keep(matchId, next);
+  localStorage.removeItem(key(matchId, ".next"));
+}
+
+const PHRASE = "grimoire.phrase";
+
+/** A person's own phrase for coming matches, as chosen on this device; empty: none. */
+export function phraseToUse(): string {
+  return localStorage.getItem(PHRASE) ?? "";
+}
+
+export function choosePhrase(phrase: string): void {
+  if (phrase === "") localStorage.removeItem(PHRASE);
+  else localStorage.setItem(PHRASE, phrase);
+}

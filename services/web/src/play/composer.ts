@@ -1,0 +1,202 @@
+import type { LegalEntry, Prompt, Slot } from "../gen/grimoire/v1/prompt_pb";
+import { type Answer, fault, start } from "./slot";
+
+/** Ids of a catalogue, for slots that ask for a name. */
+export type NamesOf = (catalogue: string) => readonly string[];
+
+/**
+ * A command in the making: what is legal, narrowed down by what is picked. Never changed: each step gives a new one that
+ * remembers the one before, so undoing is always possible and always ends with nothing chosen.
+ */
+export interface Draft {
+  readonly prompt: Prompt;
+  /** Refs, in the order they were picked. */
+  readonly picked: readonly string[];
+  /** Code of the chosen command; empty: open. */
+  readonly command: string;
+  /** Answers to slots by field; slots for one thing may be answered by picking it as well. */
+  readonly answers: Readonly<Record<string, Answer>>;
+  readonly before: Draft | null;
+}
+
+/** Nothing chosen yet. */
+export function draftOf(prompt: Prompt): Draft {
+  return { prompt, picked: [], command: "", answers: {}, before: null };
+}
+
+export function isEmpty(draft: Draft): boolean {
+  return draft.picked.length === 0 && draft.command === "" && Object.keys(draft.answers).length === 0;
+}
+
+function ones(entry: LegalEntry): Slot[] {
+  return entry.slots.filter((slot) => slot.kind.case === "one");
+}
+
+function candidates({ kind }: Slot): readonly string[] {
+  return kind.case === "one" || kind.case === "some" ? kind.value.candidates : kind.case === "payment" ? kind.value.sources : [];
+}
+
+function isFixed(entry: LegalEntry, ref: string): boolean {
+  return entry.fixed.some((field) => field.ref === ref);
+}
+
+/** Which slots are answered by what was pointed at; null: it cannot all be meant at once. */
+function taken(entry: LegalEntry, picked: readonly string[]): Record<string, string> | null {
+  const found: Record<string, string> = {};
+  for (const ref of picked) {
+    if (isFixed(entry, ref)) continue;
+    const slot = ones(entry).find((one) => !(one.field in found) && candidates(one).includes(ref));
+    if (slot === undefined) return null;
+    found[slot.field] = ref;
+  }
+  return found;
+}
+
+/** Entries that fit everything that was chosen. */
+export function remaining(draft: Draft): readonly LegalEntry[] {
+  return draft.prompt.legal.filter(
+    (entry) => (draft.command === "" || entry.type === draft.command) && taken(entry, draft.picked) !== null,
+  );
+}
+
+/** The one entry that is left; its slots may still be open. */
+export function settled(draft: Draft): LegalEntry | null {
+  const left = remaining(draft);
+  return left.length === 1 ? (left[0] ?? null) : null;
+}
+
+/** Codes of the commands that are left, in order. */
+export function commands(draft: Draft): readonly string[] {
+  return [...new Set(remaining(draft).map((entry) => entry.type))];
+}
+
+/** The one entry that a command would be now; null: there are several, or none. */
+export function only(draft: Draft, command: string): LegalEntry | null {
+  const left = remaining(draft).filter((entry) => entry.type === command);
+  return left.length === 1 ? (left[0] ?? null) : null;
+}
+
+function refsOf(entry: LegalEntry): readonly string[] {
+  return [...entry.fixed.map((field) => field.ref), ...ones(entry).flatMap(candidates)];
+}
+
+/** Things that may be picked at all. */
+export function usable(draft: Draft): ReadonlySet<string> {
+  const open = settled(draft);
+  const several = open === null ? [] : open.slots.filter((slot) => slot.kind.case === "some").flatMap(candidates);
+  return new Set([...draft.prompt.legal.flatMap(refsOf), ...several]);
+}
+
+/** Of these, what goes on from here: the rest would begin anew. */
+export function targets(draft: Draft): ReadonlySet<string> {
+  if (draft.picked.length === 0) return new Set();
+  const open = settled(draft);
+  const several = open === null ? [] : open.slots.filter((slot) => slot.kind.case === "some").flatMap(candidates);
+  const left = remaining(draft).flatMap((entry) => {
+    const done = taken(entry, draft.picked) ?? {};
+    const free = ones(entry).filter((slot) => !(slot.field in done));
+    return [...entry.fixed.map((field) => field.ref), ...free.flatMap(candidates)];
+  });
+  return new Set([...left, ...several].filter((ref) => !draft.picked.includes(ref)));
+}
+
+/** Refs that stand fixed in every entry that is left, in order: what a picked thing brings with it. */
+export function common(draft: Draft): readonly string[] {
+  const left = remaining(draft);
+  const first = left[0];
+  if (first === undefined || draft.picked.length === 0) return [];
+  return first.fixed.map((field) => field.ref).filter((ref) => left.every((entry) => isFixed(entry, ref)));
+}
+
+/** Everything that is chosen: picked things, and those in slots for several. */
+export function selected(draft: Draft): ReadonlySet<string> {
+  const several = Object.values(draft.answers).filter((answer) => Array.isArray(answer)).flat() as string[];
+  return new Set([...draft.picked, ...common(draft), ...several]);
+}
+
+/** Picks a thing, or puts it back; what no longer fits with it is dropped. Unchanged if nothing legal has this thing. */
+export function pick(draft: Draft, ref: string): Draft {
+  if (draft.picked.includes(ref)) {
+    return { ...draft, picked: draft.picked.filter((one) => one !== ref), answers: {}, before: draft };
+  }
+  const open = settled(draft);
+  const several = open?.slots.find((slot) => slot.kind.case === "some" && candidates(slot).includes(ref));
+  if (open !== null && several !== undefined) return toggle(draft, several, ref);
+  if (!usable(draft).has(ref)) return draft;
+  const fits = (picked: readonly string[], command: string) =>
+    draft.prompt.legal.some((entry) => (command === "" || entry.type === command) && taken(entry, picked) !== null);
+  const command = fits([ref], draft.command) ? draft.command : "";
+  let kept: readonly string[] = [ref];
+  for (const old of draft.picked) {
+    const wider = [...kept.slice(0, -1), old, ref];
+    if (fits(wider, command)) kept = wider;
+  }
+  return { ...draft, picked: kept, command, answers: {}, before: draft };
+}
+
+function toggle(draft: Draft, slot: Slot, ref: string): Draft {
+  const now = (draft.answers[slot.field] ?? []) as readonly string[];
+  if (now.includes(ref)) return answer(draft, slot.field, now.filter((one) => one !== ref));
+  const max = slot.kind.case === "some" ? slot.kind.value.max : now.length + 1;
+  // A full hand of one is changed, not refused.
+  return answer(draft, slot.field, [...(now.length < max ? now : now.slice(1)), ref]);
+}
+
+/** Chooses the command, or opens the choice again. Unchanged if no such command fits what was picked. */
+export function choose(draft: Draft, command: string): Draft {
+  const next = command === draft.command ? "" : command;
+  const chosen = { ...draft, command: next, before: draft };
+  return remaining(chosen).length === 0 ? draft : { ...chosen, answers: {} };
+}
+
+/** Answers a slot of the settled entry; changing the same answer again is one step. */
+export function answer(draft: Draft, field: string, value: Answer): Draft {
+  const slot = settled(draft)?.slots.find((one) => one.field === field);
+  if (slot === undefined) return draft;
+  const again = draft.before !== null && field in draft.answers && !(field in draft.before.answers) && slot.kind.case !== "some";
+  return { ...draft, answers: { ...draft.answers, [field]: value }, before: again ? draft.before : draft };
+}
+
+/** One step back; nothing chosen stays nothing chosen. */
+export function undo(draft: Draft): Draft {
+  return draft.before ?? draft;
+}
+
+/** What a slot has been answered with so far, picked things and natural beginnings included. */
+export function answerTo(draft: Draft, entry: LegalEntry, slot: Slot): Answer | undefined {
+  return draft.answers[slot.field] ?? taken(entry, draft.picked)?.[slot.field] ?? start(slot);
+}
+
+/** The slot of an entry that still lacks an answer, the first in order; null: it is complete. */
+export function missing(draft: Draft, entry: LegalEntry, names: NamesOf): Slot | null {
+  return (
+    entry.slots.find((slot) => {
+      const known = slot.kind.case === "name" ? names(slot.kind.value.catalogue) : [];
+      return fault(slot, answerTo(draft, entry, slot), known) !== null;
+    }) ?? null
+  );
+}
+
+/** The entry that would be sent now, all slots answered; null: something is still open. */
+export function complete(draft: Draft, names: NamesOf): LegalEntry | null {
+  const entry = settled(draft);
+  return entry !== null && missing(draft, entry, names) === null ? entry : null;
+}
+
+/** All answers of a complete entry, in the order of its slots. */
+export function answersOf(draft: Draft, entry: LegalEntry): (readonly [string, Answer])[] {
+  return entry.slots.map((slot) => {
+    const given = answerTo(draft, entry, slot);
+    if (given === undefined) throw new Error(`${slot.field} has no answer`);
+    return [slot.field, given] as const;
+  });
+}
+
+/** The same choice for a renewed prompt, as far as it is still possible. */
+export function keptFor(draft: Draft, prompt: Prompt): Draft {
+  let fresh = draftOf(prompt);
+  for (const ref of draft.picked) fresh = pick(fresh, ref);
+  if (draft.command !== "") fresh = choose(fresh, draft.command);
+  for (const [field, value] of Object.entries(draft.answers)) fresh = answer(fresh, field, value);
+  return fresh;
+}

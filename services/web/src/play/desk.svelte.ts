@@ -1,0 +1,496 @@
+import { assertive, polite } from "../app/announce.svelte";
+import { account, ensureAccount, isKnown, refresh } from "../app/session.svelte";
+import { settings } from "../app/settings.svelte";
+import { type Words, wordsOf } from "../api/manifest.svelte";
+import { type GameModule, type Marks, moduleOf, NO_MARKS } from "../games/module";
+import { messageOf } from "../games/schemas";
+import { OutcomeKind } from "../gen/grimoire/v1/match_pb";
+import { MatchStatus } from "../gen/grimoire/v1/frame_pb";
+import type { MatchSummary } from "../gen/grimoire/v1/matchmaking_pb";
+import type { LegalEntry, Prompt, Slot } from "../gen/grimoire/v1/prompt_pb";
+import { language, t } from "../i18n/index.svelte";
+import { isLow, left } from "../match/clock.svelte";
+import type { Entry } from "../match/entries";
+import { namesOf, summaryOf } from "../match/sitters";
+import type { MatchStore } from "../match/store.svelte";
+import {
+  answer,
+  answersOf,
+  choose,
+  commands,
+  common,
+  complete,
+  type Draft,
+  draftOf,
+  isEmpty,
+  keptFor,
+  only,
+  pick,
+  selected,
+  settled,
+  targets,
+  undo,
+  usable,
+} from "./composer";
+import type { Question } from "./keys";
+import { entryText, eventSentence, markOf, promptText, rejectionText, seatName } from "./sentence";
+import { filled, type Answer } from "./slot";
+import { type Tone, play as sound } from "./sound";
+
+/** Flags by which the server says: ask twice. */
+const GRAVE = new Set(["grave", "would_burn", "lethal_on_stack", "ends_turn_unused", "withdraws_all", "last_chance"]);
+const SPOKEN_EVERY_MS = 700;
+
+export type Stage = "loading" | "unknown" | "handshake" | "asked" | "waiting" | "over" | "void" | "broken";
+export type Ending = "won" | "lost" | "drawn" | "shared" | "decided" | "void";
+
+/** Something to say in the prompt bar until the next thing happens. */
+export interface Said {
+  readonly tone: "refusal" | "hint";
+  readonly text: string;
+  readonly rule: string;
+}
+
+/** One match page: the match, its game in words and as a picture, and the command in the making. */
+export class Desk {
+  readonly store: MatchStore;
+  words = $state.raw<Words | null>(null);
+  module = $state.raw<GameModule | null>(null);
+  summary = $state.raw<MatchSummary | null>(null);
+  draft = $state.raw<Draft | null>(null);
+  said = $state.raw<Said | null>(null);
+  /** An entry that is asked for twice, and was asked for once. */
+  asking = $state.raw<LegalEntry | null>(null);
+  /** The game could not be loaded. */
+  failed = $state(false);
+  /** Something is inspected. */
+  inspected = $state<string | null>(null);
+  text = $state(settings.textMode);
+  /** One's own lines in the log: refusals. By version after which they stand. */
+  notes = $state.raw<readonly { readonly version: number; readonly text: string }[]>([]);
+  #traced = $state.raw<readonly Entry[]>([]);
+  #cleared = $state(0);
+  #spokenAt = 0;
+  #queued = "";
+  #unsaid = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lowPrompt = 0;
+  #loaded = "";
+
+  constructor(store: MatchStore) {
+    this.store = store;
+    store.onEntries((fresh, first) => this.#take(fresh, first));
+  }
+
+  /** Finds out who one is, and begins. */
+  async open(): Promise<void> {
+    try {
+      if (!isKnown()) await refresh();
+      await ensureAccount();
+    } catch {
+      // The stream says what is wrong, and goes on trying.
+    }
+    await this.store.open();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.store.close();
+  }
+
+  /** Loads the game's words and picture; again when the language changes. */
+  async load(game: string, lang: string): Promise<void> {
+    const key = `${game} ${lang}`;
+    if (this.#loaded === key) return;
+    this.#loaded = key;
+    this.failed = false;
+    try {
+      const [words, module, summary] = await Promise.all([
+        wordsOf(game, lang),
+        moduleOf(game),
+        this.summary ?? summaryOf(this.store.matchId, game).catch(() => null),
+      ]);
+      this.words = words;
+      this.module = module;
+      this.summary = summary;
+    } catch {
+      this.failed = true;
+      this.#loaded = "";
+    }
+  }
+
+  // ---- what is going on ---------------------------------------------------------------------------------------------
+
+  get game(): string {
+    return this.store.head?.game ?? "";
+  }
+
+  get stage(): Stage {
+    if (this.store.refused !== null) return "unknown";
+    switch (this.store.status) {
+      case MatchStatus.UNSPECIFIED:
+        return this.store.head === null ? "loading" : "handshake";
+      case MatchStatus.HANDSHAKE:
+        return "handshake";
+      case MatchStatus.CLOSED:
+        return "over";
+      case MatchStatus.VOID:
+        return "void";
+      case MatchStatus.BROKEN:
+        return "broken";
+      default:
+        return this.store.own.some((prompt) => prompt.required) ? "asked" : "waiting";
+    }
+  }
+
+  get watching(): boolean {
+    return this.store.seat === null;
+  }
+
+  /** Names by seat. */
+  names = $derived.by(() => {
+    const names = namesOf(this.store.shake.created, this.summary, this.words);
+    const me = this.store.seat;
+    if (me !== null && names[me] === "") names[me] = account()?.name ?? "";
+    return names;
+  });
+
+  /** The view as the game's module reads it; null before the match has started. */
+  view = $derived.by(() => {
+    try {
+      return this.store.view === null || this.module === null ? null : this.module.decode(this.store.view);
+    } catch {
+      return null;
+    }
+  });
+
+  seatLabel(seat: number): string {
+    return `${markOf(seat)} ${seatName(this.names, seat)}`;
+  }
+
+  /** The prompt whose time counts for this viewer: one's own, else the one the match waits for. */
+  get timed(): Prompt | null {
+    return this.store.own.find((p) => p.required) ?? this.store.prompts.find((p) => p.required) ?? null;
+  }
+
+  /** Milliseconds left of a prompt at a time of this machine; null: it has no deadline. */
+  leftOf(prompt: Prompt, now: number): number | null {
+    return prompt.deadlineMs === 0n ? null : Number(prompt.deadlineMs) - this.store.clock.now(now);
+  }
+
+  get ending(): Ending | null {
+    if (this.store.status === MatchStatus.VOID) return "void";
+    const closed = this.store.head?.closed;
+    if (closed === undefined) return null;
+    if (closed.kind === OutcomeKind.DRAW) return "drawn";
+    if (closed.kind === OutcomeKind.COOP_WON) return "won";
+    if (closed.kind === OutcomeKind.COOP_LOST) return "lost";
+    if (this.store.seat === null) return "decided";
+    const best = closed.ranks.flatMap((rank, seat) => (rank === 1 ? [seat] : []));
+    if (!best.includes(this.store.seat)) return "lost";
+    return best.length > 1 ? "shared" : "won";
+  }
+
+  /** Changes since one's own last command. */
+  trace = $derived.by((): ReadonlyMap<string, number> => this.module?.trace(this.#traced) ?? new Map());
+
+  // ---- the command in the making --------------------------------------------------------------------------------------
+
+  /** Nothing can be sent now. */
+  get busy(): boolean {
+    return this.store.sending > 0;
+  }
+
+  get marks(): Marks {
+    const { draft } = this;
+    if (draft === null || this.busy || this.watching) return NO_MARKS;
+    return { usable: usable(draft), targets: targets(draft), selected: selected(draft) };
+  }
+
+  names_of = (catalogue: string): readonly string[] =>
+    this.words?.manifest.catalogues.find((one) => one.name === catalogue)?.items.map((item) => item.id) ?? [];
+
+  /** Follows the open prompts: the same choice in a renewed one, nothing chosen in another. */
+  sync(): void {
+    const { own } = this.store;
+    const { draft } = this;
+    const same = draft === null ? undefined : own.find((prompt) => prompt.promptId === draft.prompt.promptId);
+    if (same !== undefined && draft !== null) {
+      if (same !== draft.prompt) this.draft = keptFor(draft, same);
+      return;
+    }
+    this.asking = null;
+    const first = own[0];
+    if (draft !== null && !isEmpty(draft) && this.#mine(draft) === false && this.stage !== "over") {
+      this.said = { tone: "hint", text: t("play.dropped"), rule: "" };
+    } else if (draft === null || draft.prompt !== first) this.said = null;
+    this.draft = first === undefined ? null : draftOf(first);
+  }
+
+  /** The last entry with a command of this seat closed the prompt: nothing was dropped. */
+  #mine(draft: Draft): boolean {
+    const last = this.store.entries.findLast((entry) => entry.seat !== null || entry.events.length > 0);
+    return last?.seat === draft.prompt.seat;
+  }
+
+  focus(prompt: Prompt): void {
+    this.draft = draftOf(prompt);
+  }
+
+  #step(next: Draft): void {
+    if (this.draft === null || this.busy) return;
+    this.asking = null;
+    this.said = null;
+    this.draft = next;
+  }
+
+  pick(ref: string): void {
+    if (this.draft === null || this.busy) return;
+    this.#step(pick(this.draft, ref));
+    this.#sendIfWished();
+  }
+
+  /** Makes a thing the only one picked. */
+  select(ref: string): void {
+    if (this.draft !== null && !this.draft.picked.includes(ref)) this.pick(ref);
+  }
+
+  choose(command: string): void {
+    if (this.draft === null) return;
+    this.#step(choose(this.draft, command));
+    this.#sendIfWished();
+  }
+
+  answer(slot: Slot, value: Answer): void {
+    if (this.draft !== null) this.#step(answer(this.draft, slot.field, value));
+  }
+
+  /** Chooses a whole entry of the list, as if its things and its command had been picked. */
+  take(entry: LegalEntry): void {
+    if (this.draft === null || this.busy) return;
+    let next = draftOf(this.draft.prompt);
+    for (const { ref } of entry.fixed) if (!next.picked.includes(ref)) next = pick(next, ref);
+    next = choose({ ...next, command: "" }, entry.type);
+    this.#step({ ...next, before: this.draft });
+    this.#sendIfWished();
+  }
+
+  undo(): void {
+    if (this.asking !== null) this.asking = null;
+    else if (this.draft !== null && !isEmpty(this.draft)) this.#step(undo(this.draft));
+    else this.clearTrace();
+  }
+
+  clearTrace(): void {
+    this.#traced = [];
+    this.#cleared += 1;
+    this.said = null;
+  }
+
+  /** The whole command as it would be sent now; null: something is open. */
+  get ready(): LegalEntry | null {
+    return this.draft === null ? null : complete(this.draft, this.names_of);
+  }
+
+  get settled(): LegalEntry | null {
+    return this.draft === null ? null : settled(this.draft);
+  }
+
+  get commands(): readonly string[] {
+    return this.draft === null ? [] : commands(this.draft);
+  }
+
+  only(command: string): LegalEntry | null {
+    return this.draft === null ? null : only(this.draft, command);
+  }
+
+  entryText(entry: LegalEntry): string {
+    return this.words === null ? entry.type : entryText(this.words, entry, this.names);
+  }
+
+  isGrave(entry: LegalEntry): boolean {
+    return entry.flags.some((flag) => GRAVE.has(flag)) || (this.module?.grave.includes(entry.type) ?? false);
+  }
+
+  /** With the setting for it, what is complete and harmless goes without a second press. */
+  #sendIfWished(): void {
+    const entry = this.ready;
+    if (settings.confirm === "grave" && entry !== null && this.draft?.command !== "" && !this.isGrave(entry)) this.confirm();
+  }
+
+  /** Presses the button of a command: sends it if nothing is open, otherwise asks for the rest. */
+  press(command: string): void {
+    const entry = this.only(command);
+    if (this.draft === null || entry === null) return;
+    if (this.draft.command !== command) this.#step(choose(this.draft, command));
+    if (entry.slots.length === 0) this.confirm();
+  }
+
+  /** Sends what is complete; what is grave is asked for once more. */
+  confirm(): void {
+    const { draft, ready: entry } = this;
+    if (draft === null || entry === null || this.busy) return;
+    if (this.isGrave(entry) && this.asking !== entry) {
+      this.asking = entry;
+      return;
+    }
+    const schema = messageOf(this.game, entry.type);
+    const payload =
+      entry.slots.length === 0 || schema === null ? entry.payload : filled(schema, entry.payload, answersOf(draft, entry));
+    this.asking = null;
+    this.store.send(entry.type, payload, draft.prompt.promptId);
+  }
+
+  resign(): void {
+    this.store.send("resign", new Uint8Array(), null);
+  }
+
+  // ---- what comes in ------------------------------------------------------------------------------------------------
+
+  #take(fresh: readonly Entry[], first: boolean): void {
+    const me = this.store.seat;
+    if (first) {
+      const mine = fresh.findLastIndex((entry) => entry.seat === me);
+      this.#traced = me === null ? [] : fresh.slice(mine + 1);
+      return;
+    }
+    for (const entry of fresh) {
+      // A turn may be several commands: the trace begins anew with the first of one's own.
+      if (entry.seat === me) this.#traced = [entry];
+      else this.#traced = [...this.#traced, entry];
+      this.#speakOf(entry);
+    }
+    this.#sounds(fresh);
+  }
+
+  /** One sentence for each command of somebody else, spoken when there is time. */
+  #speakOf(entry: Entry): void {
+    if (this.words === null || settings.announce === "mine" || entry.seat === this.store.seat) return;
+    const said = this.sentences(entry);
+    const text = settings.announce === "short" ? (said[0] ?? "") : said.join(" ");
+    if (text === "") return;
+    if (this.#queued !== "") this.#unsaid += 1;
+    this.#queued = text;
+    const wait = Math.max(0, this.#spokenAt + SPOKEN_EVERY_MS - Date.now());
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      polite(this.#unsaid > 0 ? `${this.#queued} ${t("play.more_moves", { n: this.#unsaid })}` : this.#queued);
+      this.#queued = "";
+      this.#unsaid = 0;
+      this.#spokenAt = Date.now();
+    }, wait);
+  }
+
+  #sounds(fresh: readonly Entry[]): void {
+    let tone: Tone | null = null;
+    if (this.store.over) tone = this.ending === "won" ? "win" : "end";
+    else if (this.store.own.some((p) => p.required)) tone = "turn";
+    else if (fresh.some((entry) => entry.seat !== this.store.seat)) tone = "move";
+    if (tone !== null) sound(tone, settings.volume);
+    if (tone === "turn" && settings.vibrate) navigator.vibrate?.(60);
+  }
+
+  /** What an entry says, sentence by sentence. */
+  sentences(entry: Entry): string[] {
+    const { words } = this;
+    if (words === null) return [];
+    return entry.events.map((event) => eventSentence(words, this.game, event, this.names)).filter((text) => text !== "");
+  }
+
+  /** Said at once: one's own prompts, refusals, the end. Called when the stage changes. */
+  announceStage(): void {
+    const prompt = this.store.own.find((p) => p.required);
+    if (this.ending !== null) assertive(this.endingText());
+    else if (prompt !== undefined && this.words !== null) {
+      assertive(`${t("play.your_turn")}. ${promptText(this.words, prompt.kind)}`);
+    }
+  }
+
+  endingText(): string {
+    const { ending } = this;
+    if (ending === null) return "";
+    if (ending === "decided") {
+      const best = (this.store.head?.closed?.ranks ?? []).flatMap((rank, seat) => (rank === 1 ? [seatName(this.names, seat)] : []));
+      return t("match.end.decided", { names: new Intl.ListFormat(language()).format(best) });
+    }
+    return t(`match.end.${ending}`);
+  }
+
+  /** Why it ended: the game's last sentence, or the platform's for a void match. */
+  endingReason = $derived.by((): string => {
+    if (this.ending === null) return "";
+    const last = this.store.entries.findLast((entry) =>
+      entry.events.some((event) => ["match_ended", "match_voided", "match_closed"].includes(event.type)),
+    );
+    const event = last?.events.find((one) => one.type === (this.ending === "void" ? "match_voided" : "match_ended"));
+    return event === undefined || this.words === null ? "" : eventSentence(this.words, this.game, event, this.names);
+  });
+
+  /** The server's refusal of the last command, said in the bar, in the log and aloud. */
+  refuse(): void {
+    const { rejection } = this.store;
+    if (rejection === null) return;
+    const text = rejectionText(this.words, rejection);
+    // A prompt that is gone is replaced by the next frame; there is nothing to be done about it.
+    if (rejection.code === "stale_prompt") return;
+    this.said = { tone: "refusal", text, rule: rejection.rule };
+    this.notes = [...this.notes, { version: this.store.version, text: t("play.refused", { text }) }];
+    assertive(text);
+  }
+
+  /** One announcement and one tone when the own clock runs low. */
+  watchClock(now: number): void {
+    const prompt = this.store.own.find((p) => p.required);
+    if (prompt === undefined || prompt.promptId === this.#lowPrompt) return;
+    const rest = this.leftOf(prompt, now);
+    if (rest === null || rest <= 0 || !isLow(rest, prompt.limitMs)) return;
+    this.#lowPrompt = prompt.promptId;
+    assertive(t("play.low_time", { s: Math.ceil(rest / 1000) }));
+    sound("low", settings.volume);
+  }
+
+  /** The answer to a key that asks: the situation, the last move, the clocks, the others, oneself. */
+  spoken(question: Question): string {
+    const { words, module, view } = this;
+    if (words === null || module === null || view === null) return t("play.loading");
+    const me = this.store.seat;
+    switch (question) {
+      case "situation": {
+        const prompt = this.timed;
+        const who = prompt === null ? "" : `${this.seatLabel(prompt.seat)}: ${promptText(words, prompt.kind)}`;
+        return `${module.situation(view, words, this.names, me)} ${who}`;
+      }
+      case "last": {
+        const last = this.store.entries.findLast((entry) => entry.seat !== null && entry.seat !== me);
+        return last === undefined ? t("play.nothing_yet") : this.sentences(last).join(" ");
+      }
+      case "clocks":
+        return this.store.prompts
+          .map((prompt) => {
+            const rest = this.leftOf(prompt, Date.now());
+            return `${seatName(this.names, prompt.seat)}: ${rest === null ? t("play.no_limit") : left(rest)}`;
+          })
+          .join("; ");
+      default: {
+        const mine = question === "mine";
+        const name = me === null ? "" : seatName(this.names, me);
+        return module
+          .sections(view, words, this.names, me)
+          .filter((section) => me === null || section.title.includes(name) === mine)
+          .map((section) => `${section.title}: ${section.items.join("; ")}.`)
+          .join(" ");
+      }
+    }
+  }
+
+  hint(text: string): void {
+    this.said = { tone: "hint", text, rule: "" };
+  }
+
+  /** What a picked thing is best called by: the card rather than its slot. */
+  calledBy(ref: string): string {
+    if (this.draft === null) return ref;
+    const fixed = common(this.draft);
+    return fixed.includes(ref) ? (fixed.at(-1) ?? ref) : ref;
+  }
+}

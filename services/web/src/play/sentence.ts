@@ -1,0 +1,203 @@
+import { type DescField, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+
+import type { Words } from "../api/manifest.svelte";
+import { hex } from "../api/ids";
+import { messageOf } from "../games/schemas";
+import { phraseOf as twoTowers } from "../games/two_towers/phrases";
+import type { Rejection } from "../gen/grimoire/v1/envelope_pb";
+import { TemplateKind } from "../gen/grimoire/v1/manifest_pb";
+import {
+  ClockExtendedSchema,
+  type Event,
+  FairnessRevealedSchema,
+  MatchCreatedSchema,
+  MatchStartedSchema,
+  MatchVoidedSchema,
+  NonceOpenedSchema,
+  NonceSealedSchema,
+  SeatBoundSchema,
+} from "../gen/grimoire/v1/match_pb";
+import type { Label, LegalEntry, Slot } from "../gen/grimoire/v1/prompt_pb";
+import { has, language, t } from "../i18n/index.svelte";
+import { short } from "../match/chain";
+import type { Phrase, Say } from "./phrase";
+
+/** Shapes by which seats are told apart, never by colour alone. */
+export const MARKS = ["●", "▲", "■", "◆", "✚"] as const;
+
+/** A seat's shape. */
+export function markOf(seat: number): string {
+  return MARKS[seat] ?? String(seat + 1);
+}
+
+const PHRASES: Readonly<Record<string, (event: Message, say: Say) => Phrase | null | undefined>> = { two_towers: twoTowers };
+
+/** Fields whose number is a seat. */
+const SEATS = new Set(["seat", "winner", "first_seat", "active_seat"]);
+/** Fields whose text is a term of the game. */
+const TERMS = new Set(["resource", "field", "phase"]);
+
+function readable(key: string): string {
+  return key.replaceAll("_", " ");
+}
+
+/** A word of the game. */
+export function termOf(words: Words, key: string): string {
+  return words.template(TemplateKind.TERM, key)?.text ?? readable(key);
+}
+
+/** Why a match ended, in the game's words. */
+export function reasonOf(words: Words, key: string): string {
+  return words.template(TemplateKind.REASON, key)?.text ?? readable(key);
+}
+
+/** A seat's name, or its number where nobody is known to sit there. */
+export function seatName(names: readonly string[], seat: number): string {
+  return names[seat] || t("match.seat", { n: seat + 1 });
+}
+
+/** An argument as people read it: seats and things of a catalogue by name, the game's words in this language. */
+function argumentText(words: Words, names: readonly string[], name: string, value: string): string {
+  if (SEATS.has(name) && /^\d+$/.test(value)) return seatName(names, Number(value));
+  const known = words.itemName(name, value) ?? words.itemName(`${name}s`, value);
+  if (known !== null) return known;
+  if (name === "name") return words.manifest.options.find((option) => option.name === value)?.label ?? value;
+  return TERMS.has(name) ? termOf(words, value) : value;
+}
+
+// ---- events ---------------------------------------------------------------------------------------------------------
+
+/**
+ * One sentence for an event, a game's or the platform's; empty where there is nothing to say.
+ *
+ * @param names of the seats, by seat.
+ */
+export function eventSentence(words: Words, game: string, event: Event, names: readonly string[]): string {
+  const schema = messageOf(game, event.type);
+  if (schema === null) return platformSentence(event, names);
+  const message = fromBinary(schema, event.body);
+  const say: Say = Object.assign((key: string, args: Record<string, string>) => words.say(TemplateKind.EVENT, key, args), {
+    seat: (seat: number) => seatName(names, seat),
+    term: (key: string) => termOf(words, key),
+  });
+  const phrase = PHRASES[game]?.(message, say) ?? (PHRASES[game] === undefined ? {} : null);
+  if (phrase === null) return "";
+  const key = phrase.key ?? event.type;
+  if (words.template(TemplateKind.EVENT, key) === null) return "";
+  return words.say(TemplateKind.EVENT, key, { ...argumentsOf(words, schema, message, names), ...phrase.args });
+}
+
+function argumentsOf(words: Words, schema: DescMessage, message: Message, names: readonly string[]): Record<string, string> {
+  const open = reflect(schema, message);
+  const args: Record<string, string> = {};
+  for (const field of schema.fields) {
+    const text = fieldText(words, names, field, field.fieldKind === "list" ? [...open.get(field)] : [open.get(field)]);
+    if (text !== null) args[field.name] = text;
+  }
+  return args;
+}
+
+function fieldText(words: Words, names: readonly string[], field: DescField, values: readonly unknown[]): string | null {
+  if (field.message !== undefined) return null;
+  const texts = values.map((value) => {
+    const text = String(value);
+    if (field.name === "reasons") return reasonOf(words, text);
+    if (field.name === "ladder_step") return text === "" ? "" : reasonOf(words, `ladder.${text}`);
+    return argumentText(words, names, field.fieldKind === "list" ? field.name.replace(/s$/, "") : field.name, text);
+  });
+  return texts.join(", ");
+}
+
+/** One of the platform's events in a sentence; prompts are shown as prompts, and a game says itself how it ended. */
+function platformSentence({ type, body }: Event, names: readonly string[]): string {
+  switch (type) {
+    case "match_created":
+      return t("match.event.match_created", { hash: short(fromBinary(MatchCreatedSchema, body).serverCommitment) });
+    case "nonce_sealed": {
+      const { seat, seal } = fromBinary(NonceSealedSchema, body);
+      return t("match.event.nonce_sealed", { seat: seatName(names, seat), hash: short(seal) });
+    }
+    case "nonce_opened":
+      return t("match.event.nonce_opened", { seat: seatName(names, fromBinary(NonceOpenedSchema, body).seat) });
+    case "nonces_revealed":
+      return t("match.event.nonces_revealed");
+    case "match_started":
+      return t("match.event.match_started", { hash: short(fromBinary(MatchStartedSchema, body).dealDigest) });
+    case "clock_extended":
+      return t("match.event.clock_extended", { s: Math.round(fromBinary(ClockExtendedSchema, body).byMs / 1000) });
+    case "seat_bound":
+      return t("match.event.seat_bound", { seat: seatName(names, fromBinary(SeatBoundSchema, body).seat) });
+    case "match_voided":
+      return voidSentence(fromBinary(MatchVoidedSchema, body), names);
+    case "fairness_revealed":
+      return t("match.event.fairness_revealed", { seed: hex(fromBinary(FairnessRevealedSchema, body).serverSeed) });
+    default:
+      return "";
+  }
+}
+
+function voidSentence(voided: { reason: string; seats: readonly number[] }, names: readonly string[]): string {
+  const seats = new Intl.ListFormat(language()).format(voided.seats.map((seat) => seatName(names, seat)));
+  const key = `match.event.match_voided.${voided.reason}`;
+  return has(key) ? t(key, { seats }) : t("match.event.match_voided", { reason: readable(voided.reason) });
+}
+
+// ---- commands and things --------------------------------------------------------------------------------------------
+
+/** A legal command in words, e.g. `Play Ruby`. */
+export function labelText(words: Words, label: Label | undefined, names: readonly string[] = []): string {
+  if (label === undefined) return "";
+  const args = Object.fromEntries(label.arguments.map(({ name, value }) => [name, argumentText(words, names, name, value)]));
+  const found = words.template(TemplateKind.COMMAND, label.key);
+  return found === null ? [readable(label.key), ...Object.values(args)].join(" ") : words.say(TemplateKind.COMMAND, label.key, args);
+}
+
+/** An entry in words. */
+export function entryText(words: Words, entry: LegalEntry, names: readonly string[] = []): string {
+  return labelText(words, entry.label, names) || readable(entry.type);
+}
+
+/** A command without its things, e.g. `Play`. */
+export function commandText(words: Words, code: string): string {
+  const text = words.template(TemplateKind.COMMAND, code)?.text ?? readable(code);
+  const bare = text.replace(/\{\w+\}/g, "").replace(/\s+/g, " ").trim();
+  return bare.charAt(0).toUpperCase() + bare.slice(1);
+}
+
+/** What a seat is asked. */
+export function promptText(words: Words, kind: string): string {
+  return words.template(TemplateKind.PROMPT, kind)?.text ?? readable(kind);
+}
+
+/** A ref in words: `card:ruby` is `Ruby`. */
+export function thingText(words: Words, ref: string, names: readonly string[] = []): string {
+  const at = ref.indexOf(":");
+  if (at < 0) return termOf(words, ref);
+  const [kind, name] = [ref.slice(0, at), ref.slice(at + 1)];
+  if (kind === "option") return termOf(words, name);
+  const known = argumentText(words, names, kind, name);
+  if (known !== name) return known;
+  // People count from one.
+  const shown = kind === "slot" && /^\d+$/.test(name) ? String(Number(name) + 1) : name;
+  const found = words.template(TemplateKind.REF, kind);
+  return found === null ? `${readable(kind)} ${shown}` : words.say(TemplateKind.REF, kind, { [kind]: shown });
+}
+
+/** What a slot asks for. */
+export function slotText(words: Words, slot: Slot): string {
+  return termOf(words, slot.label?.key || slot.field);
+}
+
+/** Why not, as a sentence: the game's wording, else this client's, else the server's. */
+export function rejectionText(words: Words | null, rejection: Pick<Rejection, "code" | "message" | "arguments">): string {
+  const template = words?.template(TemplateKind.REJECTION, rejection.code) ?? null;
+  if (words !== null && template !== null) {
+    const args = Object.fromEntries(rejection.arguments.map(({ name, value }) => [name, argumentText(words, [], name, value)]));
+    const wanted = [...template.text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
+    if (wanted.every((name) => name in args)) return words.say(TemplateKind.REJECTION, rejection.code, args);
+  }
+  const key = `match.rejection.${rejection.code}`;
+  if (has(key)) return t(key);
+  return rejection.message || t("match.rejection.other", { code: rejection.code });
+}
