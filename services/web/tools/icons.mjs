@@ -1,6 +1,8 @@
 // Picks the icons that are used (src/icons.json: our name to game-icons' name) out of the whole set, which is far too big.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
+import svgpath from "svgpath";
+
 const wanted = JSON.parse(readFileSync("src/icons.json", "utf8"));
 const { icons } = JSON.parse(readFileSync("node_modules/@iconify-json/game-icons/icons.json", "utf8"));
 const lines = [];
@@ -9,7 +11,7 @@ for (const [name, source] of Object.entries(wanted)) {
   if (icon === undefined) throw new Error(`game-icons has no "${source}" (for "${name}" in src/icons.json)`);
   const paths = [...icon.body.matchAll(/ d="([^"]+)"/g)].map((match) => match[1]);
   if (paths.length === 0) throw new Error(`"${source}" is not made of paths`);
-  lines.push(`  ${JSON.stringify(name)}: ${JSON.stringify(paths.join(""))},`);
+  lines.push(`  ${JSON.stringify(name)}: ${JSON.stringify(svgpath(paths.join("")).round(0).toString())},`);
 }
 mkdirSync("src/gen", { recursive: true });
 writeFileSync(

@@ -5,8 +5,6 @@ import { ChatService } from "../gen/grimoire/v1/chat_pb";
 import { LobbyService } from "../gen/grimoire/v1/lobby_pb";
 import { MatchmakingService } from "../gen/grimoire/v1/matchmaking_pb";
 import { PlayService, SessionService } from "../gen/grimoire/v1/play_pb";
-import { ReplayService } from "../gen/grimoire/v1/replay_pb";
-import { TransparencyService } from "../gen/grimoire/v1/transparency_pb";
 import { transport } from "./transport";
 
 export const sessions = createClient(SessionService, transport);
@@ -15,5 +13,3 @@ export const play = createClient(PlayService, transport);
 export const lobby = createClient(LobbyService, transport);
 export const matchmaking = createClient(MatchmakingService, transport);
 export const chat = createClient(ChatService, transport);
-export const replays = createClient(ReplayService, transport);
-export const transparency = createClient(TransparencyService, transport);
