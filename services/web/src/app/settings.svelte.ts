@@ -19,6 +19,8 @@ export interface Settings {
   /** Hides one's own private things until asked for, for those who show their screen to others. */
   streamer: boolean;
   chat: boolean;
+  /** Text size, motion and sound of this device stay its own. */
+  ownDevice: boolean;
 }
 
 const STORE = "grimoire.settings";
@@ -35,11 +37,44 @@ const DEFAULTS: Settings = {
   textMode: false,
   streamer: false,
   chat: true,
+  ownDevice: false,
 };
+
+const CHOICES: Partial<Record<keyof Settings, readonly string[]>> = {
+  theme: ["auto", "light", "dark", "contrast"],
+  motion: ["off", "fast", "normal", "slow"],
+  confirm: ["always", "grave"],
+  announce: ["all", "mine", "short"],
+};
+const BOUNDS: Partial<Record<keyof Settings, readonly [number, number]>> = { textSize: [0.9, 1.5], volume: [0, 1] };
+
+/** Of anything that was read somewhere: the settings in it that are ones. */
+export function reviewed(read: unknown): Partial<Settings> {
+  if (typeof read !== "object" || read === null) return {};
+  const sound = Object.entries(read).filter(([key, value]) => isSound(key, value));
+  return Object.fromEntries(sound) as Partial<Settings>;
+}
+
+function isSound(key: string, value: unknown): boolean {
+  if (!(key in DEFAULTS)) return false;
+  const name = key as keyof Settings;
+  const bounds = BOUNDS[name];
+  if (bounds !== undefined) return typeof value === "number" && value >= bounds[0] && value <= bounds[1];
+  if (name === "keyMap") return isKeyMap(value);
+  return CHOICES[name]?.includes(String(value)) ?? typeof value === typeof DEFAULTS[name];
+}
+
+function isKeyMap(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).every((key) => typeof key === "string" && key.length === 1)
+  );
+}
 
 function kept(): Settings {
   try {
-    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(STORE) ?? "{}") as Partial<Settings>) };
+    return { ...DEFAULTS, ...reviewed(JSON.parse(localStorage.getItem(STORE) ?? "{}")) };
   } catch {
     return { ...DEFAULTS };
   }
@@ -80,11 +115,28 @@ export function motionFactor(): number {
   return { off: 0, fast: 0.5, normal: 1, slow: 1.6 }[motion()];
 }
 
+let told: (() => void) | null = null;
+
+/** Is told of every change. */
+export function onChange(listener: () => void): void {
+  told = listener;
+}
+
 /** Changes some settings. */
 export function change(some: Partial<Settings>): void {
   Object.assign(settings, some);
-  localStorage.setItem(STORE, JSON.stringify(settings));
+  try {
+    localStorage.setItem(STORE, JSON.stringify(settings));
+  } catch {
+    // A browser that keeps nothing still shows what was chosen.
+  }
   applySettings();
+  told?.();
+}
+
+/** Everything as it was at first. */
+export function resetSettings(): void {
+  change({ ...DEFAULTS });
 }
 
 export function startSettings(): void {
