@@ -1,0 +1,88 @@
+"""A person who plays with the mouse, with the keyboard or in words."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+from playwright.async_api import Locator, Page, TimeoutError, expect  # noqa: A004 (it is what they raise)
+
+from grimoire.plugins import load_game
+from grimoire.v1 import manifest_pb2 as mf
+from tests.web.programs import GAME
+from tests.web.texts import says
+
+
+class Seat:
+    """One seat of a match that a page shows.
+
+    Args:
+        page: the match's.
+        language: the page's.
+    """
+
+    def __init__(self, page: Page, language: str = "en") -> None:
+        self.page = page
+        self.table = page.locator("[data-stage]")
+        self.bar = page.get_by_role("region", name=says("play.prompt", language), exact=True)
+        commands = {
+            template.key: template.text.partition("{")[0]
+            for template in load_game(GAME).texts.manifest(language).templates
+            if template.kind == mf.TEMPLATE_KIND_COMMAND
+        }
+        self._play = re.compile("^" + commands["play_card"])
+        self._discard = re.compile("^" + commands["discard_card"])
+
+    @property
+    def hand(self) -> Locator:
+        """The cards of one's hand."""
+        return self.page.locator("main .table button[aria-pressed]")
+
+    async def version(self) -> int:
+        """The version that is shown."""
+        return int(await self.table.get_attribute("data-version") or 0)
+
+    async def reaches(self, version: int, *, within_ms: float = 20_000) -> None:
+        """Waits until at least so much is shown."""
+        await self.page.wait_for_function(
+            "(version) => Number(document.querySelector('[data-version]')?.dataset.version) >= version",
+            arg=version,
+            timeout=within_ms,
+        )
+
+    async def turn_or_end(self) -> bool:
+        """Waits until something is asked of this seat; False if the match is over."""
+        await self.page.locator("[data-stage=asked], [data-stage=over], [data-stage=void]").wait_for(timeout=30_000)
+        return await self.table.get_attribute("data-stage") == "asked"
+
+    async def act(self) -> None:
+        """Plays the first card that can be played, else discards the first, with the mouse."""
+        before = await self.version()
+        for index in range(await self.hand.count()):
+            await self.hand.nth(index).click()
+            play = self.bar.get_by_role("button", name=self._play)
+            if await play.count() > 0:
+                await self.press(play, before)
+                return
+            await self.hand.nth(index).click()
+        await self.hand.first.click()
+        await self.press(self.bar.get_by_role("button", name=self._discard), before)
+
+    async def press(self, button: Locator, before: int) -> None:
+        """Presses what sends a command until it has taken effect: one that has only just come takes no click."""
+        await expect(button).to_have_count(1)
+        for _ in range(20):
+            with contextlib.suppress(TimeoutError):
+                await button.click(timeout=1000)
+            with contextlib.suppress(TimeoutError):
+                await self.reaches(before + 1, within_ms=1000)
+                return
+        raise AssertionError("a command was never sent")
+
+    async def to_end(self) -> int:
+        """Plays until the match is over; gives how many commands that took."""
+        commands = 0
+        while await self.turn_or_end():
+            await self.act()
+            commands += 1
+        return commands
