@@ -174,9 +174,15 @@ class Loader:
         waiting.append(work)
         self._count += 1
         if len(self._workers) < AT_ONCE:
-            worker = asyncio.create_task(self._work(), name="loader")
-            self._workers.add(worker)
-            worker.add_done_callback(self._workers.discard)
+            self._workers.add(asyncio.create_task(self._run(), name="loader"))
+
+    async def _run(self) -> None:
+        try:
+            await self._work()
+        finally:
+            # In the same breath as the last look at the queues. A callback would come later: whoever asks in between would
+            # find as many workers as there may be, and none that works.
+            self._workers.discard(asyncio.current_task())
 
     async def _work(self) -> None:
         while self._urgent or self._later:
