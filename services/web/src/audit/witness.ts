@@ -1,4 +1,4 @@
-import { transparency } from "../api/clients";
+import { transparency } from "../api/logs";
 import type { Witness } from "../fair/logged";
 import type { Checkpoint } from "../fair/note";
 import type { Peek } from "../fair/worker";
