@@ -180,8 +180,8 @@ class Loader:
         try:
             await self._work()
         finally:
-            # In the same breath as the last look at the queues. A callback would come later: whoever asks in between would
-            # find as many workers as there may be, and none that works.
+            # In the same breath as the last look at the queues. A callback would come later: whoever asks in between
+            # would find as many workers as there may be, and none that works.
             self._workers.discard(asyncio.current_task())
 
     async def _work(self) -> None:

@@ -21,11 +21,12 @@ NAMES = [f"no such match {n}" for n in range(AT_ONCE + 1)]
 
 async def test_whoever_asks_just_when_the_last_worker_stops_is_answered(tmp_path: Path) -> None:
     store = await SqliteStore.open(tmp_path / "store.db")
+    held = Held(1)
     loader = Loader(
         Referee(TwoTowers(), lambda *_: Secret(bytes(32))),
         store,
         MatchCache(8, 60.0),
-        lambda _: Held(1),
+        lambda _: held,
         lambda: True,
         waiting=64,
         waiting_match=64,
