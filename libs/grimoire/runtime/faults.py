@@ -23,7 +23,7 @@ _log: Final = structlog.stdlib.get_logger(__name__)
 
 _LONGEST: Final = 16
 # Raised by the platform, with nothing of a match in their words.
-_PLAIN: Final = (grpc.aio.AbortError, StoreError, BusError)
+_PLAIN: Final = (grpc.aio.AbortError, grpc.aio.InternalError, StoreError, BusError)
 
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
 

@@ -350,9 +350,10 @@ class _Call:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace_back: TracebackType | None
     ) -> None:
-        cancelled = isinstance(error, (asyncio.CancelledError, GeneratorExit))
+        # gRPC's own: an answer that cannot be sent, because whoever asked has hung up meanwhile.
+        cancelled = isinstance(error, (asyncio.CancelledError, GeneratorExit, grpc.aio.InternalError))
         try:
-            if isinstance(error, Exception) and not isinstance(error, grpc.aio.AbortError):
+            if isinstance(error, Exception) and not cancelled and not isinstance(error, grpc.aio.AbortError):
                 await self._abort(error)
         finally:
             name = self._method[1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
 import io
 import json
@@ -72,6 +73,10 @@ class Play(play_pb2_grpc.PlayServiceServicer):
             raise ValueError(f"broken with {SEED!r}")
         if request.match_id == "for ever":
             await asyncio.Event().wait()
+        if request.match_id == "refused too late":
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "moved")
 
 
 class Running:
@@ -266,6 +271,16 @@ class TestFailures:
     async def test_too_large_a_message_is_refused(self, internal: Running, dial, keys: KeyRing) -> None:
         code, _ = await status_of(ask(dial(internal, keys.service_token), "big"))
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+    async def test_a_refusal_that_nobody_waits_for_any_more_is_none(
+        self, internal: Running, dial, keys: KeyRing, log: io.StringIO
+    ) -> None:
+        stub = play_pb2_grpc.PlayServiceStub(dial(internal, keys.service_token))
+        call = stub.Watch(play_pb2.WatchRequest(match_id="refused too late"))
+        await call.read()
+        call.cancel()
+        await until(lambda: internal.counted("Watch", "CANCELLED") == 1)
+        assert "error" not in log.getvalue().lower()
 
 
 class TestUnreadable:
