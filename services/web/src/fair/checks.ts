@@ -404,7 +404,7 @@ class Audit {
       const { version } = entry;
       if (!log.analysis && entry.events.some((event) => event.type === "position_arranged")) lie("arranged", version);
       if (entry.record === null) {
-        lie("record_closed", version);
+        lie(entry.recordOpen ? "record_unreadable" : "record_closed", version);
         continue;
       }
       if (version === 1 && !log.analysis && entry.record.text(4) === "create_match" && hasPosition(entry.record.bytes(5))) {

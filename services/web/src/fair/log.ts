@@ -38,8 +38,9 @@ export interface Read {
   readonly header: Message;
   readonly time: number;
   readonly events: readonly Event[];
-  /** The command's record; null: not open. */
+  /** The command's record; null: not open, or it cannot be read. */
   readonly record: Message | null;
+  readonly recordOpen: boolean;
   readonly draws: readonly Draw[];
 }
 
@@ -78,6 +79,8 @@ const PLATFORM = new Set([
   "fairness_revealed",
 ]);
 
+const EMPTY = new Message(new Uint8Array(0));
+
 /** Reads a log of any origin. `matchId`: as the file's first line says. */
 export function readLog(raw: readonly Entry[], matchId: string, game: string): Log {
   return new Reading(raw, matchId, game).log();
@@ -99,13 +102,14 @@ class Reading {
   ) {}
 
   log(): Log {
-    if (this.raw.length === 0) this.#lie("log_empty", 0);
+    if (this.raw.length === 0) this.#lie("log_empty", 1);
     for (const [n, entry] of this.raw.entries()) {
       try {
         this.#entry(entry, n + 1);
       } catch (error) {
         if (!(error instanceof WireError)) throw error;
         this.#lie("entry_unreadable", n + 1);
+        this.#entries.push({ version: n + 1, header: EMPTY, time: this.#time, events: [], ...this.#record(entry, n + 1) });
       }
     }
     const created = this.#marks.get("match_created") ?? null;
@@ -151,12 +155,28 @@ class Reading {
     });
     for (const [index, event] of events.entries()) this.#order(event, version === 1 && index === 0);
     this.#audiences(raw, version, listed, pieces);
-    const own = raw.parts.find((part) => part.audience === "command");
-    const record = own === undefined ? null : new Message(own.body);
+    const command = this.#record(raw, version);
+    const { record } = command;
     if (record !== null && (record.uint(1) !== header.uint(5) || record.uint(2) !== header.uint(6))) {
       this.#lie("other_actor", version);
     }
-    this.#entries.push({ version, header, time, events, record, draws: record?.messages(6).map(drawOf) ?? [] });
+    this.#entries.push({ version, header, time, events, ...command });
+  }
+
+  #record(raw: Entry, version: number): Pick<Read, "record" | "recordOpen" | "draws"> {
+    const part = raw.parts.find((one) => one.audience === "command");
+    if (part === undefined) return { record: null, recordOpen: false, draws: [] };
+    try {
+      const record = new Message(part.body);
+      // All texts are read, so that what stands here can be relied on later.
+      record.text(4);
+      record.text(7);
+      return { record, recordOpen: true, draws: record.messages(6).map(drawOf) };
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#lie("record_unreadable", version);
+      return { record: null, recordOpen: true, draws: [] };
+    }
   }
 
   #pieces(raw: Entry, version: number): Piece[] {
