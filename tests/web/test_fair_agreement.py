@@ -184,7 +184,7 @@ def test_both_verifiers_agree_on_fifty_random_matches_and_fifty_lies(verifier: l
 
 
 @pytest.mark.slow
-def test_both_verifiers_agree_on_a_thousand_random_matches_and_as_many_lies(
+def test_both_verifiers_agree_on_a_thousand_random_matches_and_lies(
     verifier: list[str], tmp_path: Path
 ) -> None:
     for begin in range(50, 1050, 100):
