@@ -58,6 +58,7 @@ export class MatchStore {
   #checking: Promise<void> = Promise.resolve();
   #aheadSince = 0;
   #shaking = false;
+  #greetAgain = false;
   #asPublic: boolean;
   #closed = false;
   #start: Uint8Array<ArrayBufferLike> = new Uint8Array();
@@ -301,8 +302,14 @@ export class MatchStore {
 
   async #greet(): Promise<void> {
     const game = this.head?.game ?? "";
-    if (this.#shaking || this.#closed || game === "" || this.seat === null) return;
+    if (this.#closed || game === "" || this.seat === null) return;
+    if (this.#shaking) {
+      // What comes while a step is under way is looked at after it.
+      this.#greetAgain = true;
+      return;
+    }
     this.#shaking = true;
+    this.#greetAgain = false;
     try {
       promote(this.matchId, this.shake.seals.get(this.seat) ?? "");
       let kept = keepsakeOf(this.matchId);
@@ -319,6 +326,7 @@ export class MatchStore {
     } finally {
       this.#shaking = false;
     }
+    if (this.#greetAgain) await this.#greet();
   }
 
   async #send(type: "seal_nonce" | "open_nonce", kept: Keepsake): Promise<void> {
@@ -342,8 +350,6 @@ export class MatchStore {
     const fate = await exchange(this.#wire.submit, command, stop.signal);
     unsee();
     if (fate.kind === "rejected" && type === "seal_nonce") this.#refusedSeal = kept.seal;
-    // What came while this was under way found us busy.
-    if (fate.kind !== "rejected" && fate.kind !== "failed") queueMicrotask(() => void this.#greet());
   }
 
   // ---- commands -----------------------------------------------------------------------------------------------------

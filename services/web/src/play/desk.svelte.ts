@@ -387,7 +387,8 @@ export class Desk {
     else if (this.store.own.some((p) => p.required)) tone = "turn";
     else if (fresh.some((entry) => entry.seat !== this.store.seat)) tone = "move";
     if (tone !== null) sound(tone, settings.volume);
-    if (tone === "turn" && settings.vibrate) navigator.vibrate?.(60);
+    // Browsers buzz, as they sound, only after a gesture.
+    if (tone === "turn" && settings.vibrate && (navigator.userActivation?.hasBeenActive ?? false)) navigator.vibrate?.(60);
   }
 
   /** What an entry says, sentence by sentence. */
