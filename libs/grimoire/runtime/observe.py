@@ -28,14 +28,19 @@ from grimoire.runtime.traces import start_traces
 
 __all__ = [
     "METRICS",
+    "OPEN_FILES",
     "Metrics",
     "MetricsServer",
+    "allow_open_files",
     "bound_contextvars",
     "configure_logging",
     "forbid_core_dumps",
     "redact",
     "set_up_process",
 ]
+
+OPEN_FILES: Final = 65_536
+"""Files and connections that a process may have open, where the system lets it."""
 
 _LEVELS: Final = {
     LogLevel.DEBUG: logging.DEBUG,
@@ -60,12 +65,15 @@ _QUIET_LOGGERS: Final = ("asyncio", "grpc", "nats", "alembic", "sqlalchemy")
 
 
 def set_up_process(config: Config) -> None:
-    """What every process does first: no core dumps, logs and traces as configured, nothing that ends it goes unlogged.
+    """What every process does first.
+
+    No core dumps, as many open files as it may have, logs and traces as configured, nothing that ends it goes unlogged.
 
     Raises:
         ConfigError: if traces are configured that cannot be made.
     """
     forbid_core_dumps()
+    allow_open_files()
     configure_logging(config)
     start_traces(config)
     sys.excepthook = _log_uncaught
@@ -78,6 +86,21 @@ def forbid_core_dumps() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def allow_open_files() -> None:
+    """Takes as many as the system allows, up to `OPEN_FILES`.
+
+    Every connection is one, and many systems begin with 1,024: so many idle connections to the edge would keep out
+    everybody else, and the databases and the broker of the same process with them.
+    """
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def configure_logging(config: Config, stream: TextIO | None = None) -> None:

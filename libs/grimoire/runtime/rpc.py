@@ -74,6 +74,8 @@ _SERVER_OPTIONS: Final = (
     ("grpc.so_reuseport", 0),
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.max_metadata_size", 16 * 1024),
+    # Whoever connects and says nothing is let go of.
+    ("grpc.server_handshake_timeout_ms", 10_000),
 )
 _SERVICE_CONFIG: Final = json.dumps(
     {

@@ -166,3 +166,23 @@ def test_a_process_leaves_no_core_and_logs_what_ends_it_without_secrets(tmp_path
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert [line["event"] for line in lines] == ["uncaught", "uncaught"]
     assert [line["exception"][0]["exc_value"] for line in lines] == ["failed with <hidden>"] * 2
+
+
+FEW_FILES = """
+import resource, sys
+from pathlib import Path
+from grimoire.runtime.config import Config
+from grimoire.runtime.observe import set_up_process
+_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+most = min(int(sys.argv[2]), hard) if hard != resource.RLIM_INFINITY else int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
+set_up_process(Config(Path(sys.argv[1])))
+print(resource.getrlimit(resource.RLIMIT_NOFILE) == (min(most, 65_536), most))
+"""
+
+
+@pytest.mark.parametrize("most", [2_000, 1_000_000])
+def test_a_process_takes_as_many_open_files_as_it_may_have(tmp_path: Path, most: int) -> None:
+    command = [sys.executable, "-c", FEW_FILES, str(tmp_path), str(most)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n", done.stderr

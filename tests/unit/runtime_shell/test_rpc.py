@@ -339,6 +339,14 @@ class TestListening:
         with pytest.raises(ConfigError, match=str(internal.server.address.port)):
             await second.start()
 
+    @pytest.mark.slow
+    async def test_whoever_connects_and_says_nothing_is_let_go_of(self, internal: Running) -> None:
+        address = internal.server.address
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        async with asyncio.timeout(60):
+            await reader.read()  # up to the end
+        writer.close()
+
     def test_beyond_this_machine_internal_calls_need_tls_or_a_word(self, config: Config, keys: KeyRing) -> None:
         outside = config.with_address("replay", Address("0.0.0.0", 0))
         with pytest.raises(ConfigError, match="GRIMOIRE_TLS_CERTIFICATE"):

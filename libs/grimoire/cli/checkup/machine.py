@@ -37,7 +37,7 @@ _NETWORK: Final = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "glusterfs",
 _LEAST_BYTES: Final = 200 * 10**6
 _FEW_BYTES: Final = 2 * 10**9
 _FEW_INODES: Final = 10_000
-_FEW_FILES: Final = 1024
+_FEW_FILES: Final = 4096
 _UNSYNCHRONISED: Final = 5
 _BROKER_S: Final = 3.0
 
@@ -77,15 +77,16 @@ def limits() -> Iterator[Finding]:
     with contextlib.suppress(ImportError):  # Windows has no such limit
         import resource
 
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if 0 <= soft < _FEW_FILES:
+        # The services raise what they have to what they may have.
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if 0 <= most < _FEW_FILES:
             yield warn(
                 "open files",
-                f"A process may open {soft} files and connections.",
-                "Raise it (`ulimit -n 65536`, or LimitNOFILE= in the unit): every player's stream is one.",
+                f"A process may open at most {most} files and connections.",
+                "Raise it (`ulimit -Hn 65536`, or LimitNOFILE= in the unit): every player's stream is one.",
             )
         else:
-            yield fine("open files", f"A process may open {'any number of' if soft < 0 else soft} files.")
+            yield fine("open files", f"A process may open {'any number of' if most < 0 else most} files.")
     memory = psutil.virtual_memory().available
     if memory < 300 * 10**6:
         yield warn("memory", f"{size(memory)} of memory are available.", "Free some: the stack takes 200 MB and more.")
