@@ -23,10 +23,14 @@ class Duel:
     clients: list[Client]
     sessions: list[MatchSession]
 
+    def hand(self, seat: int) -> set[str]:
+        """Cards that only this seat may see now."""
+        view = load_game(GAME).game.view_type.FromString(self.sessions[seat].view)
+        return {slot.card for side in view.seats for slot in side.hand if slot.card}
+
     def hands(self) -> set[str]:
         """Cards that only their holders may see now."""
-        views = [load_game(GAME).game.view_type.FromString(session.view) for session in self.sessions]
-        return {slot.card for view in views for slot in view.hand if slot.card}
+        return self.hand(0) | self.hand(1)
 
     async def move(self) -> bool:
         """One command of whoever is to act; False if the match is over."""

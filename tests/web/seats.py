@@ -30,13 +30,14 @@ class Seat:
             for template in load_game(GAME).texts.manifest(language).templates
             if template.kind == mf.TEMPLATE_KIND_COMMAND
         }
-        self._play = re.compile("^" + commands["play_card"])
-        self._discard = re.compile("^" + commands["discard_card"])
+        self._hand = says("two_towers.hand", language)
+        self.play = re.compile("^" + commands["play_card"])
+        self.discard = re.compile("^" + commands["discard_card"])
 
     @property
     def hand(self) -> Locator:
         """The cards of one's hand."""
-        return self.page.locator("main .table button[aria-pressed]")
+        return self.page.get_by_role("list", name=self._hand, exact=True).get_by_role("button")
 
     async def version(self) -> int:
         """The version that is shown."""
@@ -60,13 +61,13 @@ class Seat:
         before = await self.version()
         for index in range(await self.hand.count()):
             await self.hand.nth(index).click()
-            play = self.bar.get_by_role("button", name=self._play)
+            play = self.bar.get_by_role("button", name=self.play)
             if await play.count() > 0:
                 await self.press(play, before)
                 return
             await self.hand.nth(index).click()
         await self.hand.first.click()
-        await self.press(self.bar.get_by_role("button", name=self._discard), before)
+        await self.press(self.bar.get_by_role("button", name=self.discard), before)
 
     async def press(self, button: Locator, before: int) -> None:
         """Presses what sends a command until it has taken effect: one that has only just come takes no click."""

@@ -184,9 +184,7 @@ def test_both_verifiers_agree_on_fifty_random_matches_and_fifty_lies(verifier: l
 
 
 @pytest.mark.slow
-def test_both_verifiers_agree_on_a_thousand_random_matches_and_lies(
-    verifier: list[str], tmp_path: Path
-) -> None:
+def test_both_verifiers_agree_on_a_thousand_random_matches_and_lies(verifier: list[str], tmp_path: Path) -> None:
     for begin in range(50, 1050, 100):
         compare(verifier, tmp_path, range(begin, begin + 100))
         for path in tmp_path.iterdir():
