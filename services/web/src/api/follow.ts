@@ -1,6 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 
-import { type FollowRequestSchema, type FollowResponse } from "../gen/grimoire/v1/lobby_pb";
+import type {
+  FollowRequestSchema,
+  FollowResponse,
+  WatchLobbyRequest,
+  WatchLobbyResponse,
+} from "../gen/grimoire/v1/lobby_pb";
 import { lobby } from "./clients";
 import { failureOf } from "./errors";
 
@@ -18,6 +23,27 @@ export interface Follower {
   link(state: Link, attempt: number): void;
   /** The server refuses for good (signed out, no such match); the stream is not tried again. */
   refused(code: string, sentence: string): void;
+}
+
+/**
+ * Wants the lobby's news on every page, and rides on the page's own stream where that has none of the lobby: browsers
+ * open few connections to one host, and each open stream holds one.
+ */
+export interface Rider {
+  request(): WatchLobbyRequest;
+  take(news: WatchLobbyResponse): void;
+  /** Whether there is no stream to ride on now. */
+  alone(alone: boolean): void;
+}
+
+let rider: Rider | null = null;
+const carriers = new Set<Line>();
+
+/** Rides on the page's streams from now on; null: no more. */
+export function ride(next: Rider | null): void {
+  rider = next;
+  for (const line of carriers) line.again();
+  rider?.alone(carriers.size === 0);
 }
 
 /** Codes that another try does not change. */
@@ -42,6 +68,10 @@ export class Line {
     addEventListener("online", this.again);
     addEventListener("offline", this.#cut);
     document.addEventListener("visibilitychange", this.#seen);
+    if (follower.request().lobby === undefined) {
+      carriers.add(this);
+      rider?.alone(false);
+    }
     void this.#run();
   }
 
@@ -58,7 +88,12 @@ export class Line {
     removeEventListener("offline", this.#cut);
     document.removeEventListener("visibilitychange", this.#seen);
     clearTimeout(this.#silence);
+    this.#carryNoMore();
     this.again();
+  }
+
+  #carryNoMore(): void {
+    if (carriers.delete(this) && carriers.size === 0) rider?.alone(true);
   }
 
   readonly #cut = (): void => {
@@ -76,16 +111,21 @@ export class Line {
       const { signal } = this.#abort;
       try {
         this.#listen();
-        for await (const news of lobby.follow(this.#follower.request(), { signal, timeoutMs: 0 })) {
+        const carried = carriers.has(this) ? rider : null;
+        const asked = this.#follower.request();
+        const request = carried === null ? asked : { ...asked, lobby: carried.request() };
+        for await (const news of lobby.follow(request, { signal, timeoutMs: 0 })) {
           this.#listen();
           if (this.#attempt > 0 || news.news.case !== undefined) this.#follower.link("live", 0);
           this.#attempt = 0;
-          this.#follower.take(news);
+          if (carried !== null && news.news.case === "lobby") carried.take(news.news.value);
+          else this.#follower.take(news);
         }
       } catch (error) {
         const failure = failureOf(error);
         if (FINAL.has(failure.code)) {
           this.#follower.refused(failure.code, failure.sentence);
+          this.#carryNoMore();
           break;
         }
       }

@@ -14,6 +14,25 @@ const OVER: Partial<Record<TicketStatus, string>> = {
   [TicketStatus.NOT_READY]: "lobby.search_not_ready",
 };
 const PAUSE_MS = 2000;
+/** Kept while this browser searches: only then there is something to take up after a reload. */
+const STORE = "grimoire.search";
+
+function keep(ticketId: string): void {
+  try {
+    if (ticketId === "") localStorage.removeItem(STORE);
+    else localStorage.setItem(STORE, ticketId);
+  } catch {
+    // Then a reload does not show the search again; entering anew does.
+  }
+}
+
+function kept(): string {
+  try {
+    return localStorage.getItem(STORE) ?? "";
+  } catch {
+    return "";
+  }
+}
 
 /** Quick play for the whole site: one ticket, followed until its match begins, whichever page is shown. */
 class Search {
@@ -25,16 +44,21 @@ class Search {
 
   /** Takes up the search that this account has, if it has one: also after a reload (W-LOB-6). */
   async resume(language: string): Promise<void> {
+    const ticketId = kept();
+    if (ticketId === "") return;
     try {
-      const { ticket } = granted(await matchmaking.getTicket({ language }));
+      const { ticket } = granted(await matchmaking.getTicket({ ticketId, language }));
       if (ticket !== undefined && waits(ticket)) this.#follow(ticket, language);
-    } catch {
-      // It has none, or the server is out of reach: then there is nothing to show either.
+      else keep("");
+    } catch (error) {
+      // Another account's, or long gone; out of reach, it is asked for again with the next load.
+      if (failureOf(error).rejection !== null) keep("");
     }
   }
 
   /** Nobody searches any more on this page. */
   drop(): void {
+    if (this.ticket !== null) keep("");
     this.#abort?.abort();
     this.#abort = null;
     this.ticket = null;
@@ -46,6 +70,7 @@ class Search {
     this.busy = true;
     try {
       await ensureAccount();
+      // Where another window of this account searches already, the server says so.
       const mode = rated ? MatchMode.RATED : MatchMode.CASUAL;
       const { ticket } = granted(
         await matchmaking.enterQueue({ game, preset, mode, language, requestId: uuid7() }),
@@ -87,6 +112,7 @@ class Search {
     this.#abort?.abort();
     const abort = new AbortController();
     this.#abort = abort;
+    keep(ticket.ticketId);
     this.#take(ticket);
     void this.#listen(ticket.ticketId, language, abort.signal);
   }

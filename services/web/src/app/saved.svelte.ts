@@ -1,6 +1,6 @@
 import { accounts } from "../api/clients";
 import { failureOf } from "../api/errors";
-import { type Language, language, LANGUAGES, setLanguage } from "../i18n/index.svelte";
+import { chosen, type Language, language, LANGUAGES, setLanguage } from "../i18n/index.svelte";
 import { change, onChange, reviewed, type Settings, settings } from "./settings.svelte";
 
 /** `device`: nobody is signed in, so they are kept here alone. `pending`: they could not be sent yet. */
@@ -22,7 +22,7 @@ export function keptWhere(): Kept {
   return kept;
 }
 
-/** What is saved with an account, as JSON. */
+/** What is saved with an account, as JSON. `spoken`: the language that was chosen; empty: none was. */
 export function settingsJson(all: Settings, spoken: string): string {
   const own = all.ownDevice ? new Set<string>([...OF_DEVICE, "ownDevice"]) : new Set<string>(["ownDevice"]);
   const shared = Object.entries(all).filter(([key]) => !own.has(key));
@@ -102,7 +102,7 @@ async function save(): Promise<void> {
 }
 
 async function send(): Promise<void> {
-  const answer = await accounts.saveSettings({ settings: settingsJson(settings, language()), revision });
+  const answer = await accounts.saveSettings({ settings: settingsJson(settings, chosen()), revision });
   revision = answer.revision;
 }
 

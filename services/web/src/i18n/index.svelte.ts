@@ -27,7 +27,8 @@ function isLanguage(code: string): code is Language {
   return (LANGUAGES as readonly string[]).includes(code);
 }
 
-function chosen(): string {
+/** The language that was chosen on this device; empty: none was. */
+export function chosen(): string {
   try {
     return localStorage.getItem(STORE) ?? "";
   } catch {

@@ -1,9 +1,10 @@
+import { create } from "@bufbuild/protobuf";
+
 import { matchmaking } from "../../api/clients";
 import { granted, RefusedError } from "../../api/errors";
 import { uuid7 } from "../../api/ids";
 import { RejectionSchema } from "../../gen/grimoire/v1/envelope_pb";
 import { type Challenge, ChallengeStatus } from "../../gen/grimoire/v1/matchmaking_pb";
-import { create } from "@bufbuild/protobuf";
 import { ensureAccount } from "../session.svelte";
 
 /** Options that differ from the game's defaults, by name. */

@@ -1,6 +1,7 @@
-import { type Link, Line } from "../../api/follow";
-import type { WatchLobbyResponse } from "../../gen/grimoire/v1/lobby_pb";
-import type { OwnMatch } from "../../gen/grimoire/v1/lobby_pb";
+import { create } from "@bufbuild/protobuf";
+
+import { type Link, Line, ride } from "../../api/follow";
+import { type OwnMatch, WatchLobbyRequestSchema, type WatchLobbyResponse } from "../../gen/grimoire/v1/lobby_pb";
 import { ChallengeStatus, type MatchSummary } from "../../gen/grimoire/v1/matchmaking_pb";
 import { setServerTime } from "../clock.svelte";
 import { account } from "../session.svelte";
@@ -51,9 +52,27 @@ class LobbyNews {
     this.#wish = wish;
     this.known = false;
     this.refusal = "";
-    this.#line?.close();
+    this.#close();
+    if (!onlyMine) {
+      ride(null);
+      this.#open(wish, { language, onlyMine });
+      return;
+    }
+    ride({
+      request: () => create(WatchLobbyRequestSchema, { language, onlyMine }),
+      take: (news) => {
+        if (this.#wish === wish) this.take(news);
+      },
+      alone: (alone) => {
+        this.#close();
+        if (alone && this.#wish === wish) this.#open(wish, { language, onlyMine });
+      },
+    });
+  }
+
+  #open(wish: string, lobby: { language: string; onlyMine: boolean }): void {
     this.#line = new Line({
-      request: () => ({ lobby: { language, onlyMine } }),
+      request: () => ({ lobby }),
       take: (news) => {
         if (news.news.case === "lobby" && this.#wish === wish) this.take(news.news.value);
       },
@@ -68,9 +87,7 @@ class LobbyNews {
     });
   }
 
-  /** Follows nothing any more; what is known stays shown. */
-  stop(): void {
-    this.#wish = "";
+  #close(): void {
     this.#line?.close();
     this.#line = null;
     this.link = "live";

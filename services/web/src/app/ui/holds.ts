@@ -3,7 +3,8 @@ export function holds(tell: (held: boolean) => void): (node: HTMLElement) => () 
   return (node) => {
     let over = false;
     let focused = false;
-    const say = (): void => tell(over || focused);
+    // Not at once: an element that is taken down loses the focus in the middle of it.
+    const say = (): void => queueMicrotask(() => tell(over || focused));
     const listeners: [string, () => void][] = [
       ["pointerenter", () => ((over = true), say())],
       ["pointerleave", () => ((over = false), say())],
@@ -13,8 +14,8 @@ export function holds(tell: (held: boolean) => void): (node: HTMLElement) => () 
     for (const [name, listener] of listeners) node.addEventListener(name, listener);
     return () => {
       for (const [name, listener] of listeners) node.removeEventListener(name, listener);
-      // Not at once: the page is just being taken down.
-      queueMicrotask(() => tell(false));
+      over = focused = false;
+      say();
     };
   };
 }
