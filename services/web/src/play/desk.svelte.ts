@@ -69,7 +69,6 @@ export class Desk {
   /** One's own lines in the log: refusals. By version after which they stand. */
   notes = $state.raw<readonly { readonly version: number; readonly text: string }[]>([]);
   #traced = $state.raw<readonly Entry[]>([]);
-  #cleared = $state(0);
   #spokenAt = 0;
   #queued = "";
   #unsaid = 0;
@@ -283,7 +282,6 @@ export class Desk {
 
   clearTrace(): void {
     this.#traced = [];
-    this.#cleared += 1;
     this.said = null;
   }
 
@@ -355,9 +353,7 @@ export class Desk {
       return;
     }
     for (const entry of fresh) {
-      // A turn may be several commands: the trace begins anew with the first of one's own.
-      if (entry.seat === me) this.#traced = [entry];
-      else this.#traced = [...this.#traced, entry];
+      this.#traced = entry.seat === me ? [] : [...this.#traced, entry];
       this.#speakOf(entry);
     }
     this.#sounds(fresh);

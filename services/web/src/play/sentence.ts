@@ -2,7 +2,6 @@ import { type DescField, type DescMessage, fromBinary, type Message } from "@buf
 import { reflect } from "@bufbuild/protobuf/reflect";
 
 import type { Words } from "../api/manifest.svelte";
-import { hex } from "../api/ids";
 import { messageOf } from "../games/schemas";
 import { phraseOf as twoTowers } from "../games/two_towers/phrases";
 import type { Rejection } from "../gen/grimoire/v1/envelope_pb";
@@ -131,7 +130,7 @@ function platformSentence({ type, body }: Event, names: readonly string[]): stri
     case "match_voided":
       return voidSentence(fromBinary(MatchVoidedSchema, body), names);
     case "fairness_revealed":
-      return t("match.event.fairness_revealed", { seed: hex(fromBinary(FairnessRevealedSchema, body).serverSeed) });
+      return t("match.event.fairness_revealed", { seed: short(fromBinary(FairnessRevealedSchema, body).serverSeed) });
     default:
       return "";
   }

@@ -3,7 +3,6 @@ import { fromBinary } from "@bufbuild/protobuf";
 import {
   CardPlayedSchema,
   EffectsAppliedSchema,
-  TurnStartedSchema,
   type View,
   ViewSchema,
 } from "../../gen/grimoire/games/two_towers/v1/two_towers_pb";
@@ -12,7 +11,7 @@ import type { GameModule } from "../module";
 import Board from "./Board.svelte";
 import { inspect, sections, situation } from "./words";
 
-/** Changes of each number of each seat, by `seat.field`. */
+/** What cards changed, by `seat.field`; what a turn produces is no news. */
 function trace(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   const add = (seat: number, field: string, delta: number) => {
@@ -25,9 +24,6 @@ function trace(entries: readonly Entry[]): ReadonlyMap<string, number> {
     } else if (type === "card_played") {
       const played = fromBinary(CardPlayedSchema, body);
       add(played.seat, played.resource, -played.cost);
-    } else if (type === "turn_started") {
-      const { seat, produced } = fromBinary(TurnStartedSchema, body);
-      for (const field of ["ore", "mana", "recruits"] as const) add(seat, field, produced?.[field] ?? 0);
     }
   }
   for (const [key, sum] of sums) if (sum === 0) sums.delete(key);
