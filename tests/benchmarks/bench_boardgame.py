@@ -1,7 +1,8 @@
 """Beside boardgame.io, which keeps matches in memory: `python -m tests.benchmarks.bench_boardgame [seconds]`.
 
 Its server and its clients (two a match, over socket.io) are processes of their own, as our broker, owner and client
-are; each match's players move as soon as they may. Ours is durable and keeps its chain. Without Node nothing is measured.
+are; each match's players move as soon as they may. Ours is durable and keeps its chain. Without Node nothing is
+measured.
 """
 
 from __future__ import annotations
