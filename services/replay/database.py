@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,9 @@ def engine_of(url: str) -> sa.Engine:
         return sa.create_engine(parsed.set(drivername="postgresql+psycopg"), hide_parameters=True, pool_pre_ping=True)
     path = Path(parsed.database or "")
     path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):  # whoever then opens it says what is wrong
+        # For its owner's eyes only; SQLite gives its -wal and -shm files the same mode.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     engine = sa.create_engine(
         f"sqlite+pysqlite:///{path}",
         hide_parameters=True,

@@ -89,6 +89,19 @@ async def test_instances_on_one_database_keep_the_limits_together(url: str) -> N
         await one.close()
 
 
+async def test_nobody_else_on_the_machine_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "replay.db"
+    shelf = Shelf(f"sqlite:///{path}", in_all=5, per_account=3)
+    await shelf.open()
+    await shelf.add("ada", HEAD, b"file")
+    try:
+        found = list(path.parent.iterdir())
+        assert len(found) > 1
+        assert {file.stat().st_mode & 0o777 for file in found} == {0o600}
+    finally:
+        await shelf.close()
+
+
 async def test_files_lie_compressed(tmp_path: Path) -> None:
     shelf = Shelf(f"sqlite:///{tmp_path / 'replay.db'}", in_all=5, per_account=3)
     await shelf.open()
