@@ -64,8 +64,19 @@ function fit(pattern: string, path: string): Record<string, string> | null {
   const params: Record<string, string> = {};
   for (const [n, part] of wanted.entries()) {
     const value = given[n] ?? "";
-    if (part.startsWith(":")) params[part.slice(1)] = decodeURIComponent(value);
-    else if (part !== value) return null;
+    if (part.startsWith(":")) {
+      const decoded = decode(value);
+      if (decoded === null) return null;
+      params[part.slice(1)] = decoded;
+    } else if (part !== value) return null;
   }
   return params;
+}
+
+function decode(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
 }
