@@ -122,6 +122,10 @@ def _with_platform(schema: Schema | None) -> Schema:
     return schema if "match_created" in schema.events else schema.union(_PLATFORM)
 
 
+def _nothing(_: Message) -> None:
+    """An event that must be readable, and says nothing to an audit."""
+
+
 class _Walk:
     """The walk's memory from one entry to the next."""
 
@@ -178,11 +182,11 @@ class _Walk:
             self._order(event.type, index)
             if event.type == "position_arranged" and not facts.arranged:
                 facts.arranged = facts.entries
-            meaning = self._meanings.get(event.type)
-            if meaning is not None:
+            kind = self._schema.events.get(event.type)
+            if kind is not None:
                 body = event.body + b"".join(part for _, part in sorted(pieces.get(index, {}).items()))
                 try:
-                    meaning(self._schema.events[event.type].FromString(body))
+                    self._meanings.get(event.type, _nothing)(kind.FromString(body))
                 except DecodeError:
                     self._lie(f"event {index} ({event.type}) cannot be read")
         self._audiences(entry, events, pieces)

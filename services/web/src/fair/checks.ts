@@ -591,7 +591,13 @@ class Audit {
 /** The command that created the match brings a position along; what cannot be read is taken for one. */
 function hasPosition(payload: Bytes): boolean {
   try {
-    return new Message(payload).bytes(7).length > 0;
+    const command = new Message(payload);
+    // Everything in it must be readable, not only what is asked for.
+    command.text(1);
+    for (const option of command.messages(3)) [1, 2].forEach((number) => option.text(number));
+    for (const seat of command.messages(4)) [2, 4].forEach((number) => seat.text(number));
+    for (const series of command.messages(5)) series.text(1);
+    return command.bytes(7).length > 0;
   } catch {
     return true;
   }

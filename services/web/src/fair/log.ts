@@ -79,6 +79,26 @@ const PLATFORM = new Set([
   "fairness_revealed",
 ]);
 
+/** Where texts and messages lie in the platform's events: all of them must be readable, also those nobody asks for. */
+const INSIDE: Readonly<Record<string, readonly (readonly number[])[]>> = {
+  match_created: [[1], [4], [13], [6, 1], [6, 2], [7, 2], [7, 4], [9, 1, 1], [10, 2, 1], [11, 1]],
+  nonces_revealed: [[1, 0]],
+  match_started: [[2]],
+  prompt_opened: [[3], [4]],
+  seat_bound: [[2], [4]],
+  match_closed: [[3]],
+  match_voided: [[2]],
+  fairness_revealed: [[2, 0]],
+};
+
+/** Reads what lies at a path of fields; 0 at its end: the message alone. Throws `WireError`. */
+function readThrough(message: Message, path: readonly number[]): void {
+  const [number = 0, ...rest] = path;
+  if (number === 0) return;
+  if (rest.length === 0) message.texts(number);
+  else for (const inner of message.messages(number)) readThrough(inner, rest);
+}
+
 const EMPTY = new Message(new Uint8Array(0));
 
 /** Reads a log of any origin. `matchId`: as the file's first line says. */
@@ -149,11 +169,15 @@ class Reading {
 
     const pieces = this.#pieces(raw, version);
     const listed = new Message(raw.open).messages(1);
-    const events = listed.map((event, index) => {
+    const events: Event[] = [];
+    for (const [index, event] of listed.entries()) {
+      const type = event.text(1);
       const mine = pieces.filter((piece) => piece.index === index).map((piece) => piece.body);
-      return { version, type: event.text(1), whole: new Message(join(event.bytes(2), ...mine)) };
-    });
-    for (const [index, event] of events.entries()) this.#order(event, version === 1 && index === 0);
+      const whole = PLATFORM.has(type) ? this.#whole(type, join(event.bytes(2), ...mine), version) : EMPTY;
+      const read = { version, type, whole: whole ?? EMPTY };
+      this.#order(read, version === 1 && index === 0, whole !== null);
+      if (whole !== null) events.push(read);
+    }
     this.#audiences(raw, version, listed, pieces);
     const command = this.#record(raw, version);
     const { record } = command;
@@ -179,6 +203,19 @@ class Reading {
     }
   }
 
+  /** A platform's event; a game's own are bytes here. Null: it cannot be read, which does not spoil its neighbours. */
+  #whole(type: string, body: Bytes, version: number): Message | null {
+    try {
+      const whole = new Message(body);
+      for (const path of INSIDE[type] ?? []) readThrough(whole, path);
+      return whole;
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#lie("event_unreadable", version, { type });
+      return null;
+    }
+  }
+
   #pieces(raw: Entry, version: number): Piece[] {
     const found: Piece[] = [];
     for (const part of raw.parts) {
@@ -194,7 +231,7 @@ class Reading {
     return found;
   }
 
-  #order(event: Event, isFirst: boolean): void {
+  #order(event: Event, isFirst: boolean, isRead: boolean): void {
     const { type, version } = event;
     if (isFirst !== (type === "match_created")) {
       this.#lie(isFirst ? "not_created_first" : "created_twice", version);
@@ -205,11 +242,9 @@ class Reading {
     if (!PLATFORM.has(type) && !this.#marks.has("match_started")) this.#lie("game_before_start", version, { type });
     const once = ["nonces_revealed", "match_started", "match_closed", "match_voided", "fairness_revealed"].includes(type);
     if (once && this.#marks.has(type) && type !== "fairness_revealed") this.#lie("twice", version, { type });
-    if (once || isFirst) {
-      if (!this.#marks.has(type)) this.#marks.set(type, event);
-    }
+    if (isRead && (once || type === "match_created") && !this.#marks.has(type)) this.#marks.set(type, event);
     if (type === "match_closed" || type === "match_voided") this.#ended = version;
-    if (isFirst && type === "match_created") this.#seats = event.whole.messages(7).length;
+    if (this.#marks.get(type) === event && type === "match_created") this.#seats = event.whole.messages(7).length;
   }
 
   /** Parts are those that the platform's events ask for; events of a game may ask for more. */
