@@ -170,8 +170,9 @@ class Reading {
     const pieces = this.#pieces(raw, version);
     const listed = new Message(raw.open).messages(1);
     const events: Event[] = [];
+    const types = listed.map((event) => event.text(1));
     for (const [index, event] of listed.entries()) {
-      const type = event.text(1);
+      const type = types[index] ?? "";
       const mine = pieces.filter((piece) => piece.index === index).map((piece) => piece.body);
       const whole = PLATFORM.has(type) ? this.#whole(type, join(event.bytes(2), ...mine), version) : EMPTY;
       const read = { version, type, whole: whole ?? EMPTY };
