@@ -22,8 +22,8 @@ async def tab_to(page: Page, target: Locator) -> None:
         assert await page.evaluate("""() => {
             const at = document.activeElement;
             if (at === document.body) return true;
-            const style = getComputedStyle(at);
-            return style.outlineStyle !== "none" || style.boxShadow !== "none" || at.matches("input[type=radio], input[type=checkbox]");
+            const styles = [at, at.closest("label")].filter(Boolean).map((each) => getComputedStyle(each));
+            return styles.some((style) => style.outlineStyle !== "none" || style.boxShadow !== "none");
         }"""), await page.evaluate("document.activeElement.outerHTML")
         if await target.evaluate("(each) => each === document.activeElement"):
             return
