@@ -135,7 +135,8 @@ export function pick(draft: Draft, ref: string): Draft {
 }
 
 function toggle(draft: Draft, slot: Slot, ref: string): Draft {
-  const now = (draft.answers[slot.field] ?? []) as readonly string[];
+  const given = draft.answers[slot.field];
+  const now: readonly string[] = Array.isArray(given) ? (given as readonly string[]) : [];
   if (now.includes(ref)) return answer(draft, slot.field, now.filter((one) => one !== ref));
   const max = slot.kind.case === "some" ? slot.kind.value.max : now.length + 1;
   // A full hand of one is changed, not refused.
