@@ -112,15 +112,21 @@ class Endings:
         if not any(mark in message.data for mark in _MARKS):
             return
         match_id = message.subject.rpartition(".")[2]
-        if self._ledger.of_match(match_id) is None:
+        challenge = self._ledger.of_match(match_id)
+        if challenge is None:
             return
         try:
             entry = frame_pb2.ViewerEntry.FromString(message.data)
             closed = _closed_in(entry.public)
-            ended_ms = match_pb2.EntryHeader.FromString(entry.header).server_time_ms
+            header = match_pb2.EntryHeader.FromString(entry.header)
         except DecodeError:
             _log.warning("published_entry_malformed", match_id=match_id)
             return
+        if message.subject != event_subject(challenge.game, match_id) or header.match_id != match_id:
+            # The broker lets a game speak on its own subjects only: this one speaks of a match that is not its own.
+            _log.warning("published_entry_foreign", match_id=match_id, subject=message.subject)
+            return
+        ended_ms = header.server_time_ms
         if closed is not None:
             self._errands.send(("end", match_id), lambda: self._write_down(match_id, closed, ended_ms))
 

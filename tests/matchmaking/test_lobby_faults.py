@@ -29,7 +29,7 @@ from matchmaking.games import Games
 from matchmaking.ledger import Ledger
 from matchmaking.log import read_log
 from matchmaking.ratings import Ratings
-from tests.matchmaking.house import ADA, BO, EVE, GAME, House, Running, open_house, until
+from tests.matchmaking.house import ADA, BO, EVE, GAME, OTHER_GAME, House, Running, open_house, until
 from tests.support.eventstore import new_entry
 from tests.support.postgres import PostgresServer
 from tests.support.toy.install import ROOT
@@ -277,6 +277,31 @@ async def test_malformed_messages_from_the_broker_are_passed_over(house: House) 
     await game.publish_event(GAME, challenge.match_id, entry.SerializeToString())
     await game.flush()
     await game.close()
+    assert [m.match_id for m in await house.client(ADA).matches(mine=True)] == [challenge.match_id]
+
+
+async def test_no_game_can_end_anothers_match(house: House) -> None:
+    """A game speaks on its own subjects only; what it says there of a match that is not its own counts for nothing."""
+    await house.game.start()
+    await house.other_game.start()
+    await house.open_lobby()
+    challenge = (await house.client(ADA).play_bot(level="random")).challenge
+    mine = (await house.client(ADA).play_bot(game=OTHER_GAME, level="random")).challenge
+    closed = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_WIN, ranks=[1, 2]).SerializeToString()
+    entry = frame_pb2.ViewerEntry(
+        header=match_pb2.EntryHeader(match_id=challenge.match_id, version=99, server_time_ms=1).SerializeToString(),
+        public=match_pb2.Events(events=[match_pb2.Event(type="match_closed", body=closed)]).SerializeToString(),
+    )
+    rogue = await Bus.connect(house.config.bus_settings(house.keys, game_role(OTHER_GAME)))
+    await rogue.publish_event(OTHER_GAME, challenge.match_id, entry.SerializeToString())
+    # Of its own match it is believed; so all that came before has been heard.
+    entry.header = match_pb2.EntryHeader(match_id=mine.match_id, version=99, server_time_ms=1).SerializeToString()
+    await rogue.publish_event(OTHER_GAME, mine.match_id, entry.SerializeToString())
+    await rogue.flush()
+    await rogue.close()
+    async with asyncio.timeout(20):
+        while any(m.match_id == mine.match_id for m in await house.client(ADA).matches(mine=True)):
+            await asyncio.sleep(0.02)
     assert [m.match_id for m in await house.client(ADA).matches(mine=True)] == [challenge.match_id]
 
 
