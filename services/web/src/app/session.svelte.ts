@@ -1,5 +1,6 @@
 import { accounts, sessions } from "../api/clients";
 import { failureOf } from "../api/errors";
+import { onSignedOut } from "../api/transport";
 import type { Account } from "../gen/grimoire/v1/play_pb";
 
 let me = $state.raw<Account | null>(null);
@@ -15,19 +16,46 @@ export function isKnown(): boolean {
   return asked;
 }
 
+const STORE = "grimoire.account";
+
+/** Says who is signed in now; other windows of this browser are told, too. */
 export function setAccount(next: Account | null): void {
   me = next;
   asked = true;
+  try {
+    localStorage.setItem(STORE, next?.accountId ?? "");
+  } catch {
+    // Then other windows find out with their next call.
+  }
 }
 
-/** Asks the server who we are. */
+const AGAIN_MS = 3000;
+
+/** Asks the server who we are; while it is out of reach, again and again. */
 export async function refresh(): Promise<void> {
-  try {
-    setAccount((await accounts.getMe({})).account ?? null);
-  } catch (error) {
-    if (failureOf(error).code === "unreachable") throw error;
-    setAccount(null);
+  for (;;) {
+    try {
+      setAccount((await accounts.getMe({})).account ?? null);
+      return;
+    } catch (error) {
+      if (!failureOf(error).again) {
+        setAccount(null);
+        return;
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
+}
+
+/** Finds out who is signed in, and follows what other windows and the server say about it. */
+export function startSession(): void {
+  window.addEventListener("storage", (event) => {
+    if (event.key === STORE && event.newValue !== (me?.accountId ?? "")) void refresh();
+  });
+  onSignedOut(() => {
+    if (me !== null) void refresh();
+  });
+  void refresh();
 }
 
 let making: Promise<Account> | null = null;

@@ -141,5 +141,11 @@ export function resetSettings(): void {
 
 export function startSettings(): void {
   for (const wish of [dark, contrast, still]) wish.addEventListener("change", applySettings);
+  // Another window of this browser changed them.
+  window.addEventListener("storage", (event) => {
+    if (event.key !== STORE) return;
+    Object.assign(settings, kept());
+    applySettings();
+  });
   applySettings();
 }
