@@ -1,4 +1,4 @@
-import { replays } from "../api/clients";
+import { replays } from "../api/logs";
 import { asReader } from "./reader";
 
 /** The file of a match, as far as the caller may see it. Throws what the call throws. */
