@@ -12,7 +12,7 @@ from grimoire.engine import ALL, PUBLIC, Seat, Viewer, ViewerKind
 from grimoire.v1 import frame_pb2
 from replay.refusals import RefusalKind, Refused
 
-__all__ = ["best_viewer", "check_viewer", "held_seats", "viewers"]
+__all__ = ["best_viewer", "check_viewer", "held_seats", "unmoved", "viewers"]
 
 _OVER = (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID)
 
@@ -78,6 +78,15 @@ def check_viewer(head: frame_pb2.MatchHead, held: Sequence[Seat], viewer: Viewer
         offer = _offer(viewers(head, held))
         sentence = f"Seat {viewer.seat} is not yours. Until the secrets of this match are opened, see it {offer}."
     raise Refused(RefusalKind.FORBIDDEN, "not_a_seat", sentence, field="viewer")
+
+
+def unmoved(head: frame_pb2.MatchHead) -> frame_pb2.MatchHead:
+    """The head for who may see nothing of the match yet: without how far it is by now."""
+    told = frame_pb2.MatchHead()
+    told.CopyFrom(head)
+    for field in ("version", "hash", "updated_ms"):
+        told.ClearField(field)
+    return told
 
 
 def _later() -> Refused:

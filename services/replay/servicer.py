@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 import msgspec
 
-from grimoire.engine import MatchId, Seat, Viewer
+from grimoire.engine import PUBLIC, MatchId, Seat, Viewer
 from grimoire.fairness.export import ExportError, ExportWriter
 from grimoire.fairness.transparency import Evidence
 from grimoire.match.frames import viewer_message, viewer_of
@@ -17,7 +17,7 @@ from grimoire.runtime.identity import occupant_id
 from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.rpc import account_of
 from grimoire.v1 import frame_pb2, replay_pb2, replay_pb2_grpc
-from replay.access import best_viewer, check_viewer, held_seats, viewers
+from replay.access import best_viewer, check_viewer, held_seats, unmoved, viewers
 from replay.audits import Auditor
 from replay.bench import Bench
 from replay.chunks import in_chunks
@@ -92,9 +92,10 @@ class ReplayService(replay_pb2_grpc.ReplayServiceServicer):
         """The head, and whose eyes the caller may ask for now."""
         async with answered(context):
             head = await self._matches.head(request.match_id)
+            allowed = viewers(head, self._caller(context).held(head))
             return replay_pb2.GetMatchResponse(
-                head=head,
-                viewers=[viewer_message(viewer) for viewer in viewers(head, self._caller(context).held(head))],
+                head=head if allowed else unmoved(head),
+                viewers=[viewer_message(viewer) for viewer in allowed],
                 imported=is_import_id(request.match_id),
             )
 
@@ -120,8 +121,11 @@ class ReplayService(replay_pb2_grpc.ReplayServiceServicer):
     async def GetMarks(self, request: replay_pb2.GetMarksRequest, context: Context) -> replay_pb2.GetMarksResponse:
         """The timeline: start, turns, key events, end."""
         async with answered(context):
-            with self._heavy.enter(self._caller(context).account_id):
-                match = await self._matches.find(await self._matches.head(request.match_id))
+            caller = self._caller(context)
+            with self._heavy.enter(caller.account_id):
+                head = await self._matches.head(request.match_id)
+                check_viewer(head, caller.held(head), PUBLIC)
+                match = await self._matches.find(head)
                 return replay_pb2.GetMarksResponse(marks=await self._timelines.marks(match))
 
     async def Export(

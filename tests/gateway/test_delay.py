@@ -141,7 +141,23 @@ async def test_the_replay_is_no_way_round_it_while_the_match_runs(home: House, t
             with pytest.raises(RefusedError) as caught:
                 await anext(browser.stream("replay", method, request, answer))
             assert caught.value.code == "shown_later"
+        marks, audit = (
+            replay_pb2.GetMarksRequest(match_id=table.match_id),
+            replay_pb2.AuditRequest(match_id=table.match_id),
+        )
+        for method, request, answer in (
+            ("GetMarks", marks, replay_pb2.GetMarksResponse),
+            ("Audit", audit, replay_pb2.AuditResponse),
+        ):
+            with pytest.raises(RefusedError) as caught:
+                await browser.call("replay", method, request, answer)
+            assert caught.value.code == "shown_later"
+        # How far it is by now is not told either.
+        assert (found.head.version, found.head.hash, found.head.updated_ms) == (0, b"", 0)
+        assert found.head.created.spectator_delay_s == DELAY_S
         # Who plays may look back at once.
+        assert await table.clients[0].marks(table.match_id)
+        assert (await table.clients[0].match(table.match_id)).head.version
         assert [f.version async for f in table.clients[0].frames(table.match_id, Viewer.of_seat(Seat(0)))]
         await table.sessions[0].resign()
         while True:
