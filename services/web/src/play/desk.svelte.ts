@@ -268,7 +268,11 @@ export class Desk {
   take(entry: LegalEntry): void {
     if (this.draft === null || this.busy) return;
     let next = draftOf(this.draft.prompt);
-    for (const { ref } of entry.fixed) if (!next.picked.includes(ref)) next = pick(next, ref);
+    for (const { ref } of entry.fixed) {
+      // Often the first thing brings the rest with it: the slot its card.
+      if (only(next, entry.type) === entry) break;
+      if (!next.picked.includes(ref)) next = pick(next, ref);
+    }
     next = choose({ ...next, command: "" }, entry.type);
     this.#step({ ...next, before: this.draft });
     this.#sendIfWished();
@@ -328,6 +332,10 @@ export class Desk {
   confirm(): void {
     const { draft, ready: entry } = this;
     if (draft === null || entry === null || this.busy) return;
+    if (this.store.link === "lost") {
+      this.hint(t("play.offline"));
+      return;
+    }
     if (this.isGrave(entry) && this.asking !== entry) {
       this.asking = entry;
       return;
