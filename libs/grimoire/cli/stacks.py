@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -20,11 +21,16 @@ from grimoire.runtime.stack import Stack
 __all__ = ["running_edge", "signed_in", "throw_away_stack"]
 
 
-class _Session(msgspec.Struct):
-    """Who this user is on one server."""
+class _Guests(msgspec.Struct):
+    """Who this user is on one server.
 
-    token: str
-    name: str
+    Attributes:
+        last: name that was used last.
+        tokens: session token by name.
+    """
+
+    last: str = ""
+    tokens: dict[str, str] = {}
 
 
 def running_edge(server: str) -> str:
@@ -47,19 +53,18 @@ async def signed_in(server: str, *, name: str = "", language: str = "en") -> Asy
 
     Args:
         server: as for `running_edge`.
-        name: a new name makes a new guest.
+        name: of the guest, of whom this user may have several; empty: whoever it was last.
         language: of texts.
     """
     address = running_edge(server)
     path = Config.from_env().home / "client" / f"{address.replace('/', '_').replace(':', '_')}.json"
-    known = _read(path)
-    if known is not None and name and name != known.name:
-        known = None
-    token, keepsakes = known.token if known else None, Config.from_env().home / "keepsakes"
-    async with await Client.connect(address, token, language=language, keepsakes=keepsakes) as client:
+    guests = _read(path)
+    known, keepsakes = guests.tokens.get(name or guests.last), Config.from_env().home / "keepsakes"
+    async with await Client.connect(address, known, language=language, keepsakes=keepsakes) as client:
         if known is None or not await _still_valid(client):
             account = await client.guest(name)
-            _write(path, _Session(client.token or "", account.name))
+            name = name or account.name
+        _note(path, name or guests.last, client.token or "")
         yield client
 
 
@@ -71,16 +76,24 @@ async def _still_valid(client: Client) -> bool:
     return True
 
 
-def _read(path: Path) -> _Session | None:
+def _read(path: Path) -> _Guests:
     with contextlib.suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(path.read_bytes(), type=_Session)
-    return None
+        return msgspec.json.decode(path.read_bytes(), type=_Guests)
+    return _Guests()
 
 
-def _write(path: Path, session: _Session) -> None:
+def _note(path: Path, name: str, token: str) -> None:
+    """Keeps a guest, beside those that another terminal may have added meanwhile."""
+    guests = _read(path)
+    if guests.last == name and guests.tokens.get(name) == token:
+        return
+    guests.last, guests.tokens[name] = name, token
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    path.write_bytes(msgspec.json.encode(session))
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.encode(guests))
+    draft.replace(path)
 
 
 @contextlib.asynccontextmanager
