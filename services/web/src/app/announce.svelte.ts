@@ -3,6 +3,8 @@ export interface Toast {
   readonly id: number;
   readonly kind: "info" | "good" | "bad";
   readonly text: string;
+  /** Where more of it is. */
+  readonly link: { readonly href: string; readonly text: string } | null;
 }
 
 const live = $state({ polite: "", assertive: "" });
@@ -29,12 +31,12 @@ export function assertive(text: string): void {
 }
 
 /** A short note at the screen's edge; it is also said. */
-export function toast(text: string, kind: Toast["kind"] = "info"): void {
+export function toast(text: string, kind: Toast["kind"] = "info", link: Toast["link"] = null): void {
   const id = next++;
-  notes = [...notes.slice(-2), { id, kind, text }];
+  notes = [...notes.slice(-2), { id, kind, text, link }];
   if (kind === "bad") assertive(text);
   else polite(text);
-  setTimeout(() => dismiss(id), 6000);
+  setTimeout(() => dismiss(id), link === null ? 6000 : 20_000);
 }
 
 export function dismiss(id: number): void {

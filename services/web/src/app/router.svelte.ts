@@ -18,11 +18,22 @@ export function route(): Place {
 
 /** Goes to a path of this site, e.g. "/m/abc". `replace`: without a step in the history. */
 export function go(path: string, { replace = false } = {}): void {
+  // Where we are already needs no step of its own.
+  if (path === location.pathname + location.search + location.hash) return;
   scrolls.set(stepId(), scrollY);
   if (replace) history.replaceState({ id: stepId() }, "", path);
   else history.pushState({ id: crypto.getRandomValues(new Uint32Array(1))[0] }, "", path);
   place = here();
   if (!replace) scrollTo(0, 0);
+}
+
+let returning: number | null = null;
+
+/** How far down the page was when it was left, for one that is shown again by going back; null: it is a new step. */
+export function takeScroll(): number | null {
+  const kept = returning;
+  returning = null;
+  return kept;
 }
 
 function stepId(): string {
@@ -33,8 +44,12 @@ function stepId(): string {
 export function startRouter(): void {
   history.scrollRestoration = "manual";
   addEventListener("popstate", () => {
+    returning = scrolls.get(stepId()) ?? 0;
     place = here();
-    requestAnimationFrame(() => scrollTo(0, scrolls.get(stepId()) ?? 0));
+    // Where the page stays, it is long enough at once; otherwise whoever shows the next one asks for it.
+    requestAnimationFrame(() => {
+      if (returning !== null) scrollTo(0, returning);
+    });
   });
   addEventListener("scroll", () => scrolls.set(stepId(), scrollY), { passive: true });
   document.addEventListener("click", (event) => {

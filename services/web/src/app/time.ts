@@ -42,3 +42,8 @@ export function dateText(ms: number, language: string): string {
 export function momentText(ms: number, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(ms);
 }
+
+/** A gain or a loss with its sign: "+12", "−7", "0". */
+export function signedText(by: number, language: string): string {
+  return new Intl.NumberFormat(language, { signDisplay: "exceptZero" }).format(by).replace("-", "−");
+}

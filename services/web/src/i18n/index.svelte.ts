@@ -9,8 +9,8 @@ export type Argument = string | number | boolean | Date;
 /** Texts by key; the build has parsed those with arguments (see vite.config.ts). */
 type Catalogue = Record<string, string | MessageFormatElement[]>;
 // English is also the fallback. What the lobby says comes with the page, the rest with the first page that is another.
-let english = merge(import.meta.glob<Catalogue>(["./en/shell.json", "./en/lobby.json", "./en/account.json"], { eager: true, import: "default" }));
-const others = import.meta.glob<Catalogue>(["./en/*.json", "!./en/shell.json", "!./en/lobby.json", "!./en/account.json"], { import: "default" });
+let english = merge(import.meta.glob<Catalogue>(["./en/shell.json", "./en/lobby.json"], { eager: true, import: "default" }));
+const others = import.meta.glob<Catalogue>(["./en/*.json", "!./en/shell.json", "!./en/lobby.json"], { import: "default" });
 const finnish = import.meta.glob<Catalogue>("./fi/*.json", { import: "default" });
 
 function merge(parts: Record<string, Catalogue>): Catalogue {

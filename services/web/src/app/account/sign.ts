@@ -9,7 +9,7 @@ export async function signOut(): Promise<void> {
   try {
     await accounts.signOut({});
     setAccount(null);
-    toast(t("account.signed_out"), "good");
+    toast(t("shell.signed_out"), "good");
   } catch (error) {
     complain(error);
   }
