@@ -102,6 +102,11 @@ class Matches:
             self._known.popitem(last=False)
         return facts
 
+    def knows(self, match_id: str) -> bool:
+        """Whether `facts` has them at hand; what it has not is a question to every game."""
+        found = self._known.get(MatchId(match_id))
+        return found is not None and found[0] > self._now()
+
     def forget(self, match_id: MatchId) -> None:
         """A seat changed hands: what is known is asked for again."""
         self._known.pop(match_id, None)

@@ -309,7 +309,6 @@ class People:
         Raises:
             StaleError: there is another one by now.
         """
-
         if revision > _LAST_REVISION:
             raise StaleError
 

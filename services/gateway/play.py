@@ -59,7 +59,7 @@ class PlayLimits(msgspec.Struct, frozen=True):
         command_bytes: of a whole command.
         commands_per_s: commands of one account and seat in the long run.
         command_burst: commands that may come at once.
-        reads_per_s: looks, explanations and new streams of one account in the long run.
+        reads_per_s: looks, explanations, new streams and looking matches up, of one account in the long run.
         read_burst: of these, at once.
         streams: open streams of one account.
         owner_s: how long a command or question is repeated while its match has no owner that answers.
@@ -250,6 +250,9 @@ class Play:
         return facts
 
     async def _seated(self, identity: Identity, command: envelope_pb2.Command) -> MatchFacts | envelope_pb2.Rejection:
+        retry_after_ms = 0 if self._matches.knows(command.match_id) else self._read_rate.take(identity.account_id)
+        if retry_after_ms:
+            return reject("rate_limited", retry_after_ms=retry_after_ms)
         try:
             facts = await self._matches.facts(command.match_id)
         except Refused as refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from gateway.limits import RateLimiter
 from gateway.play import PlayLimits
 from gateway.service import Gateway
 from grimoire.client import Rejected
+from grimoire.runtime.identity import new_match_id
 from grimoire.v1 import match_pb2, play_pb2, play_pb2_grpc
 from tests.gateway.house import House, house
 from tests.gateway.tables import Table, open_table
@@ -144,6 +146,21 @@ async def test_what_the_edge_refuses_is_not_counted(home_house: House) -> None:
     table = await open_table(home_house)
     for _ in range(60):
         assert (await table.submit(table.command(seat=1))).rejection.code == "not_a_seat"
+    assert (await table.submit(table.command())).HasField("accepted")
+    await table.close()
+
+
+async def test_guessing_at_matches_is_limited(home_house: House) -> None:
+    """Every unknown id is a question to every game, and to its database."""
+    table = await open_table(home_house)
+    guesses = [table.command(match_id=new_match_id()) for _ in range(300)]
+    replies = await asyncio.gather(*(table.submit(guess) for guess in guesses))
+    codes = Counter(reply.rejection.code for reply in replies)
+    assert set(codes) == {"unknown_match", "rate_limited"}
+    assert codes["unknown_match"] >= 200
+    late = [reply.rejection for reply in replies if reply.rejection.code == "rate_limited"]
+    assert all(rejection.retry_after_ms > 0 for rejection in late)
+    # What is known goes on.
     assert (await table.submit(table.command())).HasField("accepted")
     await table.close()
 
