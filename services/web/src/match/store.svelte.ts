@@ -7,7 +7,7 @@ import type { ChatMessage, ChatRights, WatchChatResponse } from "../gen/grimoire
 import { CommandSchema, type Rejection } from "../gen/grimoire/v1/envelope_pb";
 import { type Delta, type Frame, type MatchHead, MatchStatus, type Snapshot, ViewerKind } from "../gen/grimoire/v1/frame_pb";
 import type { FollowResponse, Presence } from "../gen/grimoire/v1/lobby_pb";
-import { OpenNonceSchema, SealNonceSchema } from "../gen/grimoire/v1/match_pb";
+import { type MatchCreated, MatchMode, OpenNonceSchema, SealNonceSchema } from "../gen/grimoire/v1/match_pb";
 import type { Prompt } from "../gen/grimoire/v1/prompt_pb";
 import { Chain, ChainBroken, chainStart } from "./chain";
 import { ServerClock } from "./clock.svelte";
@@ -15,6 +15,7 @@ import { Commands, exchange, type Fate, type Submit } from "./commands";
 import { type Entry, readEntry } from "./entries";
 import { advance, type Handshake, lieIn, nextStep, NO_HANDSHAKE } from "./handshake";
 import { keep, type Keepsake, keepsakeOf, makeNonce, phraseToUse, promote } from "./keepsake";
+import type { Promised } from "./promise";
 
 /** Where the check of the chain stands. `moved`: the server showed another history than before. */
 export interface Checked {
@@ -32,6 +33,7 @@ export interface Stream {
 export interface Wire {
   follow(follower: ConstructorParameters<typeof Line>[0]): Stream;
   submit: Submit;
+  promised(matchId: string, created: MatchCreated, createdMs: number): Promise<Promised>;
 }
 
 const WIRE: Wire = {
@@ -41,9 +43,11 @@ const WIRE: Wire = {
     if (reply === undefined) throw new Error("an answer without a reply");
     return reply;
   },
+  promised: async (...match) => (await import("./promise")).promiseOf(...match),
 };
 
 const AHEAD_MS = 2000;
+const PROMISE_AGAIN_MS = 400;
 const GOING = new Set([MatchStatus.UNSPECIFIED, MatchStatus.HANDSHAKE]);
 
 /** One match as it is followed: the only writer of what its page shows. */
@@ -82,6 +86,8 @@ export class MatchStore {
   moved = $state(false);
   /** A seat whose revealed nonce does not fit; null: none. */
   lie = $state<number | null>(null);
+  /** Whether what the server promised is in its public log; null: not looked at yet. Nothing is sealed before. */
+  promise = $state.raw<Promised | null>(null);
   /** Why there is nothing to follow: no such match, signed out. */
   refused = $state.raw<Rejection | { code: string; message: string } | null>(null);
   /** A command is under way; the number of the attempt. */
@@ -315,6 +321,7 @@ export class MatchStore {
       let kept = keepsakeOf(this.matchId);
       if (kept !== null && kept.seat !== this.seat) kept = null;
       const step = nextStep(this.shake, this.seat, kept);
+      if ((step === "nonce" || step === "seal") && !(await this.#promised())) return;
       if (step === "nonce") {
         kept = await makeNonce(game, this.matchId, this.seat, phraseToUse());
         await this.#send("seal_nonce", kept);
@@ -327,6 +334,24 @@ export class MatchStore {
       this.#shaking = false;
     }
     if (this.#greetAgain) await this.#greet();
+  }
+
+  /** Nobody seals before the server's own promise is where it cannot be changed; a log that lies is not played with. */
+  async #promised(): Promise<boolean> {
+    const { created } = this.shake;
+    const first = this.entries[0];
+    if (created === null || first === undefined) return false;
+    // An analysis promises nothing.
+    if (created.mode === MatchMode.ANALYSIS) return true;
+    while (this.promise === null && !this.#closed && !this.shake.voided) {
+      try {
+        this.promise = await this.#wire.promised(this.matchId, created, first.timeMs);
+      } catch {
+        // Not in the log yet, or the log is away.
+        await new Promise((resolve) => setTimeout(resolve, PROMISE_AGAIN_MS));
+      }
+    }
+    return this.promise === "proved";
   }
 
   async #send(type: "seal_nonce" | "open_nonce", kept: Keepsake): Promise<void> {

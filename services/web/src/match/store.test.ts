@@ -10,6 +10,7 @@ import { ActorKind, EntryHeaderSchema, type Event, EventsSchema, MatchCreatedSch
 import { chainStart } from "./chain";
 import { concat, lengthFirst, nonceSeal, sha256 } from "./hash";
 import { keepsakeOf } from "./keepsake";
+import type { Promised } from "./promise";
 import { MatchStore } from "./store.svelte";
 
 const MATCH = "m1";
@@ -60,7 +61,7 @@ function news(kind: never) {
 const heartbeat = (version: number) => news({ case: "heartbeat", value: { version: BigInt(version), serverTimeMs: 5n } } as never);
 
 /** A server as the store sees it: what it asks for, what it sends, and whether it opens the stream anew. */
-async function opened() {
+async function opened(promised: () => Promise<Promised> = () => Promise.resolve("proved")) {
   const sent: Command[] = [];
   let follower: Follower | null = null;
   let again = 0;
@@ -70,6 +71,7 @@ async function opened() {
         follower = one;
         return { again: () => void (again += 1), close: () => undefined };
       },
+      promised,
       submit: (command) => {
         sent.push(command);
         return Promise.resolve(create(CommandReplySchema, { result: { case: "accepted", value: { version: 1n } } }));
@@ -223,6 +225,24 @@ describe("the handshake", () => {
     await vi.waitFor(() => expect(store.lie).toBe(1));
     expect(sent).toHaveLength(2);
     await vi.waitFor(() => expect(keepsakeOf(MATCH)?.last_head).toBe(hex(log.entries[3]?.hash ?? new Uint8Array())));
+  });
+
+  it("seals only what the server has promised in its public log", async () => {
+    log = new Log();
+    await log.add([{ type: "match_created", body: created }]);
+    const answers: Promised[] = ["proved"];
+    const late = await opened(() => (answers.length > 1 ? Promise.resolve("proved") : Promise.reject(new Error(String(answers.push("proved"))))));
+    late.store.take(log.delta(0, 1, { status: 1 }));
+    expect(late.sent).toHaveLength(0);
+    await vi.waitFor(() => expect(late.sent).toHaveLength(1));
+
+    localStorage.clear();
+    const lies = await opened(() => Promise.resolve("other_promise"));
+    lies.store.take(log.delta(0, 1, { status: 1 }));
+    await vi.waitFor(() => expect(lies.store.promise).toBe("other_promise"));
+    await Promise.resolve();
+    expect(lies.sent).toHaveLength(0);
+    expect(keepsakeOf(MATCH)).toBeNull();
   });
 
   it("goes on with the nonce that was kept when the page was loaded again", async () => {
