@@ -3,7 +3,8 @@ import { readKept, type Kept } from "../fair/keepsake";
 import type { Peek } from "../fair/worker";
 import { exportOf } from "../replay/file";
 import { Desk } from "./desk";
-import { gatherWitness, keepLog } from "./witness";
+import { keepLog } from "./known_log";
+import { gatherWitness } from "./witness";
 
 export const NUMBERS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 

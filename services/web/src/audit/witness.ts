@@ -2,8 +2,9 @@ import { transparency } from "../api/logs";
 import type { Witness } from "../fair/logged";
 import type { Checkpoint } from "../fair/note";
 import type { Peek } from "../fair/worker";
+import { asReader } from "../replay/reader";
 import type { Desk } from "./desk";
-import { keepLog, knownLog, type KnownLog } from "./known_log";
+import { knownLog, type KnownLog } from "./known_log";
 
 type Path = readonly Uint8Array<ArrayBuffer>[] | null;
 
@@ -35,7 +36,7 @@ export async function gatherWitness(desk: Desk, peek: Peek, ownServer: boolean, 
 
 async function newestHead(desk: Desk): Promise<KnownLog | null> {
   try {
-    const shown = await transparency.getCheckpoint({});
+    const shown = await asReader(() => transparency.getCheckpoint({}));
     const checkpoint = owned(shown.checkpoint);
     const head = await desk.ask<Checkpoint | null>({ kind: "head", note: checkpoint });
     return head === null ? null : { key: shown.key, checkpoint, size: head.size };
@@ -47,11 +48,9 @@ async function newestHead(desk: Desk): Promise<KnownLog | null> {
 async function path(a: number, b: number): Promise<Path> {
   if (a === b) return [];
   try {
-    const proof = await transparency.getConsistency({ from: BigInt(Math.min(a, b)), to: BigInt(Math.max(a, b)) });
+    const proof = await asReader(() => transparency.getConsistency({ from: BigInt(Math.min(a, b)), to: BigInt(Math.max(a, b)) }));
     return proof.path.map(owned);
   } catch {
     return null;
   }
 }
-
-export { keepLog };

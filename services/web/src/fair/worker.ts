@@ -1,12 +1,14 @@
 /** The verifier beside the page, so that a long log never makes the page wait. */
 import { audit, type Check, type Progress, unreadable } from "./checks";
-import { unhex } from "./bytes";
+import { hex, unhex } from "./bytes";
 import { streamOf, type UsedWord } from "./draws";
 import { ExportError, readExport } from "./exportfile";
-import { bestHasher } from "./hasher";
+import { bestHasher, type Hasher } from "./hasher";
 import type { Kept } from "./keepsake";
-import type { Witness } from "./logged";
-import { type Checkpoint, readCheckpoint } from "./note";
+import type { Draw } from "./log";
+import { type ReadLeaf, readLeaf, type Witness } from "./logged";
+import { Tree } from "./merkle";
+import { type Checkpoint, isSigned, readCheckpoint, readKey } from "./note";
 import { VECTORS } from "./vectors";
 
 export type Question =
@@ -14,6 +16,11 @@ export type Question =
   | { readonly kind: "head"; readonly note: Uint8Array }
   | { readonly kind: "audit"; readonly file: Uint8Array; readonly kept: Kept | null; readonly witness: Witness }
   | { readonly kind: "vectors" }
+  /** The next leaves of a log; the first ones begin a new tree. Roots are wanted at some sizes. */
+  | { readonly kind: "leaves"; readonly first: number; readonly leaves: readonly Uint8Array[]; readonly at: readonly number[] }
+  | { readonly kind: "signed"; readonly note: Uint8Array; readonly key: string }
+  /** A whole match, for its draws. */
+  | { readonly kind: "draws"; readonly file: Uint8Array; readonly key: string }
   | {
       readonly kind: "walk";
       readonly game: string;
@@ -34,6 +41,20 @@ export interface Peek {
   readonly checkpoint: Uint8Array<ArrayBuffer> | null;
   readonly size: number;
   readonly hasher: "webcrypto" | "noble";
+}
+
+/** Leaves as they were read, null where one is not written as it must be, and the roots at the sizes asked for. */
+export interface ReadLeaves {
+  readonly leaves: readonly (ReadLeaf | null)[];
+  readonly roots: readonly (readonly [size: number, root: string])[];
+}
+
+/** What a match gives to statistics. */
+export interface JudgedDraws {
+  readonly game: string;
+  /** The first check that fails; 0: none. */
+  readonly failed: number;
+  readonly draws: readonly Draw[];
 }
 
 export interface VectorResult {
@@ -80,11 +101,50 @@ export async function answer(question: Question, tell: (step: Check | Progress |
         for (const check of unreadable(error.line, error.code)) tell(check);
       }
       return null;
+    case "leaves":
+      return addLeaves(hasher, question);
+    case "signed": {
+      const [checkpoint, key] = [readCheckpoint(question.note), await readKey(hasher, question.key)];
+      return checkpoint !== null && key !== null && (await isSigned(hasher, checkpoint, key)) ? checkpoint : null;
+    }
+    case "draws":
+      return drawsOf(hasher, question);
     case "vectors":
       for (const { name, expected, compute } of VECTORS) tell({ name, expected, computed: await compute(hasher) });
       return null;
     case "walk":
       return walk(question);
+  }
+}
+
+let tree: Tree | null = null;
+
+async function addLeaves(hasher: Hasher, { first, leaves, at }: Extract<Question, { kind: "leaves" }>): Promise<ReadLeaves> {
+  if (first === 0 || tree === null) tree = new Tree(hasher);
+  if (tree.size !== first) throw new Error("leaves are missing in between");
+  const roots: [number, string][] = [];
+  for (const leaf of leaves) {
+    await tree.add(Uint8Array.from(leaf));
+    if (at.includes(tree.size)) roots.push([tree.size, hex(await tree.root())]);
+  }
+  return { leaves: leaves.map(readLeaf), roots };
+}
+
+async function drawsOf(hasher: Hasher, asked: Extract<Question, { kind: "draws" }>): Promise<JudgedDraws> {
+  let failed = 0;
+  let draws: readonly Draw[] = [];
+  try {
+    const file = readExport(asked.file);
+    for await (const step of audit(file, { hasher, witness: { key: asked.key } })) {
+      if (!("status" in step)) continue;
+      if (step.status === "failed" && failed === 0) failed = step.number;
+      const shown = step.number === 4 ? step.shown.find((one) => one.kind === "draws") : undefined;
+      if (shown?.kind === "draws") draws = shown.rows.map(({ label, kind, bound, results }) => ({ label, kind, bound, results }));
+    }
+    return { game: file.game, failed, draws: failed === 0 ? draws : [] };
+  } catch (error) {
+    if (!(error instanceof ExportError)) throw error;
+    return { game: "", failed: 6, draws: [] };
   }
 }
 
