@@ -26,6 +26,7 @@ import {
   keptFor,
   only,
   pick,
+  remaining,
   selected,
   settled,
   targets,
@@ -256,8 +257,34 @@ export class Desk {
 
   choose(command: string): void {
     if (this.draft === null) return;
-    this.#step(choose(this.draft, command));
+    const next = choose(this.draft, command);
+    if (next === this.draft && command !== this.draft.command) {
+      void this.#whyNot(command);
+      return;
+    }
+    this.#step(next);
     this.#sendIfWished();
+  }
+
+  /** Asks the server why what was picked cannot be used so; it alone knows, and says what sending would say. */
+  async #whyNot(command: string): Promise<void> {
+    const { draft } = this;
+    const schema = messageOf(this.game, command);
+    const like = draft === null ? undefined : remaining(draft).find((entry) => entry.fixed.length > 0);
+    if (draft === null || schema === null || draft.picked.length === 0 || like === undefined) {
+      this.hint(t("play.choose_first"));
+      return;
+    }
+    try {
+      const fields = like.fixed.filter(({ name }) => schema.fields.some((field) => field.name === name));
+      const payload = filled(schema, new Uint8Array(), fields.map(({ name, ref }) => [name, ref] as const));
+      const rejection = await this.store.explain(command, payload, draft.prompt.promptId);
+      if (rejection === null || this.draft !== draft) return;
+      const text = rejectionText(this.words, rejection);
+      this.said = { tone: "refusal", text, rule: rejection.rule };
+    } catch {
+      this.hint(t("play.choose_first"));
+    }
   }
 
   answer(slot: Slot, value: Answer): void {
@@ -387,12 +414,24 @@ export class Desk {
 
   #sounds(fresh: readonly Entry[]): void {
     let tone: Tone | null = null;
+    const mine = this.store.own.find((p) => p.required);
+    const suffered = this.#change(fresh);
     if (this.store.over) tone = this.ending === "won" ? "win" : "end";
-    else if (this.store.own.some((p) => p.required)) tone = "turn";
+    else if (mine !== undefined && mine.deadlineClass === "reaction") tone = "reaction";
+    else if (suffered < 0) tone = "loss";
+    else if (mine !== undefined) tone = "turn";
+    else if (suffered > 0) tone = "gain";
     else if (fresh.some((entry) => entry.seat !== this.store.seat)) tone = "move";
     if (tone !== null) sound(tone, settings.volume);
     // Browsers buzz, as they sound, only after a gesture.
-    if (tone === "turn" && settings.vibrate && (navigator.userActivation?.hasBeenActive ?? false)) navigator.vibrate?.(60);
+    if (mine !== undefined && settings.vibrate && (navigator.userActivation?.hasBeenActive ?? false)) navigator.vibrate?.(60);
+  }
+
+  /** Whether one's own side gained or lost by these entries, all in all. */
+  #change(fresh: readonly Entry[]): number {
+    const mine = `${this.store.seat ?? -1}.`;
+    const changes = [...(this.module?.trace(fresh) ?? new Map<string, number>())];
+    return changes.reduce((sum, [key, delta]) => (key.startsWith(mine) ? sum + delta : sum), 0);
   }
 
   /** What an entry says, sentence by sentence. */
