@@ -17,8 +17,26 @@ function messages(): Plugin {
   };
 }
 
+const resolve = {
+  alias: [{ find: /^@formatjs\/icu-messageformat-parser$/, replacement: "@formatjs/icu-messageformat-parser/no-parser.js" }],
+  ...(process.env["VITEST"] ? { conditions: ["browser"] } : {}),
+};
+
+/** `audit-offline.html`: the audit page for a disk, beside the built client. */
+function offline(): Plugin {
+  return {
+    name: "offline",
+    apply: "build",
+    async generateBundle() {
+      const { offlinePage } = await import("./tools/offline.mjs");
+      const source = await offlinePage({ plugins: [messages(), svelte()], resolve });
+      this.emitFile({ type: "asset", fileName: "audit-offline.html", source });
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [messages(), svelte()],
+  plugins: [messages(), svelte(), offline()],
   build: {
     target: "es2022",
     // Which files a page needs: its size is checked by that (tests/web/sizes.py).
@@ -29,10 +47,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 350,
   },
   worker: { format: "es" },
-  resolve: {
-    alias: [{ find: /^@formatjs\/icu-messageformat-parser$/, replacement: "@formatjs/icu-messageformat-parser/no-parser.js" }],
-    ...(process.env["VITEST"] ? { conditions: ["browser"] } : {}),
-  },
+  resolve,
   test: {
     environment: "happy-dom",
     include: ["src/**/*.test.ts"],

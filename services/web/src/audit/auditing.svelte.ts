@@ -1,16 +1,23 @@
 import type { Check, Progress } from "../fair/checks";
 import { readKept, type Kept } from "../fair/keepsake";
 import type { Peek } from "../fair/worker";
-import { exportOf } from "../replay/file";
-import { Desk } from "./desk";
+import type { Desk } from "./desk";
 import { keepLog } from "./known_log";
-import { gatherWitness } from "./witness";
+import type { Gathered } from "./witness";
 
 export const NUMBERS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 
+/** What a page can learn beside the file: from this browser's memory and from the server. */
+export interface Sources {
+  /** The file of a match; null: this page knows no server. */
+  readonly fetch: ((matchId: string) => Promise<Uint8Array<ArrayBuffer>>) | null;
+  gather(desk: Desk, peek: Peek, ownServer: boolean, typedKey: string): Promise<Gathered>;
+}
+
 /** One audit on the page: where the file came from, how far it is, what was found. */
 export class Auditing {
-  readonly desk = new Desk();
+  readonly desk: Desk;
+  readonly #sources: Sources;
   bytes = $state.raw<Uint8Array<ArrayBuffer> | null>(null);
   name = $state("");
   peek = $state.raw<Peek | null>(null);
@@ -23,9 +30,19 @@ export class Auditing {
   logKey = $state("");
   #run = 0;
 
+  constructor(desk: Desk, sources: Sources) {
+    this.desk = desk;
+    this.#sources = sources;
+  }
+
+  /** This page can fetch matches from a server. */
+  get online(): boolean {
+    return this.#sources.fetch !== null;
+  }
+
   /** Loads the file of a match from this server. Throws what the call throws. */
   async fetch(matchId: string): Promise<void> {
-    await this.open(await exportOf(matchId), `${matchId}.jsonl`, true);
+    if (this.#sources.fetch !== null) await this.open(await this.#sources.fetch(matchId), `${matchId}.jsonl`, true);
   }
 
   /** Audits a file's bytes. */
@@ -49,7 +66,7 @@ export class Auditing {
       if (run !== this.#run) return;
       this.peek = peek;
       this.kept ??= peek === null ? null : ownKeepsake(peek.matchId);
-      const gathered = peek === null ? { witness: {}, newest: null } : await gatherWitness(this.desk, peek, this.fetched, this.logKey.trim());
+      const gathered = peek === null ? { witness: {}, newest: null } : await this.#sources.gather(this.desk, peek, this.fetched, this.logKey.trim());
       if (run !== this.#run) return;
       const kept = $state.snapshot(this.kept);
       await this.desk.ask({ kind: "audit", file: bytes, kept, witness: gathered.witness }, (step) => {
@@ -89,7 +106,8 @@ export interface Verdict {
   readonly named: Check | null;
 }
 
-const SO_FAR = new Set(["seals_so_far", "nonces_so_far", "chain_so_far", "logged_so_far"]);
+/** Open checks that hold as far as they can be made. */
+export const SO_FAR = new Set(["seals_so_far", "nonces_so_far", "chain_so_far", "logged_so_far"]);
 
 export function verdictOf(checks: readonly Check[], running: boolean): Verdict {
   const failed = checks.filter((check) => check.status === "failed");

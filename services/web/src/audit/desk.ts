@@ -1,48 +1,11 @@
 import type { Check, Progress } from "../fair/checks";
-import type { Answer, Question, VectorResult } from "../fair/worker";
+import type { Question, VectorResult } from "../fair/worker";
 
-type Step = Check | Progress | VectorResult;
-interface Waiting {
-  step(step: Step): void;
-  done(result: unknown): void;
-  failed(error: Error): void;
-}
+export type Step = Check | Progress | VectorResult;
 
-/** Asks the verifier in its worker; a page makes one and closes it. */
-export class Desk {
-  readonly #worker = new Worker(new URL("../fair/worker.ts", import.meta.url), { type: "module" });
-  readonly #waiting = new Map<number, Waiting>();
-  #next = 0;
-
-  constructor() {
-    this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
-      const one = this.#waiting.get(data.id);
-      if (one === undefined) return;
-      if (!data.done) {
-        one.step(data.step);
-        return;
-      }
-      this.#waiting.delete(data.id);
-      if ("fault" in data) one.failed(new Error(data.fault));
-      else one.done(data.result);
-    };
-    this.#worker.onerror = (event) => {
-      for (const one of this.#waiting.values()) one.failed(new Error(event.message));
-      this.#waiting.clear();
-    };
-  }
-
+/** Whoever answers for the verifier: a worker beside the page, or the page itself. */
+export interface Desk {
   /** The answer; `step` is told what comes before it. */
-  ask<T>(question: Question, step: (step: Step) => void = () => undefined): Promise<T> {
-    const id = this.#next++;
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.set(id, { step, done: (result) => resolve(result as T), failed: reject });
-      this.#worker.postMessage({ id, question });
-    });
-  }
-
-  close(): void {
-    this.#worker.terminate();
-    this.#waiting.clear();
-  }
+  ask<T>(question: Question, step?: (step: Step) => void): Promise<T>;
+  close(): void;
 }

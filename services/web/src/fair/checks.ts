@@ -214,7 +214,7 @@ class Audit {
 
   #revealed(): Event {
     const { revealed } = this.#log;
-    if (revealed === null) throw new Open("not_revealed");
+    if (revealed === null) throw new Open("secret_yet");
     return revealed;
   }
 
@@ -254,6 +254,7 @@ class Audit {
     const commit = this.#file.evidence?.leaves[0];
     if (commit !== undefined) rows.push(["commit_leaf", String(commit.number)]);
     this.#shown.push({ kind: "rows", rows });
+    if (this.#log.revealed === null) throw new Open("not_revealed");
     const seed = this.#seed();
     const computed = await this.#hash("commitment", text.commitment(this.#log.game, this.#log.matchId, seed), published);
     if (!same(computed, published)) throw new Lying("commitment_differs", this.#revealed().version);

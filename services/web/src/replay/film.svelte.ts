@@ -1,5 +1,5 @@
 import { replays } from "../api/logs";
-import { type MatchHead, MatchStatus, type Viewer, ViewerKind } from "../gen/grimoire/v1/frame_pb";
+import { type MatchHead, MatchStatus, type Viewer } from "../gen/grimoire/v1/frame_pb";
 import { type Mark, MarkKind, type ReplayFrame } from "../gen/grimoire/v1/rules_pb";
 import { asReader } from "./reader";
 import { type Eyes, eyesOf, viewerOf } from "./eyes";
@@ -46,6 +46,9 @@ export class Film {
     this.go(version > 0 ? version : 1);
     if (this.isLive) this.#timer = setInterval(() => void this.#look().catch(() => undefined), LIVE_EVERY_MS);
     await this.#marks();
+    // Who named no version begins where the match does, not with its handshake.
+    const start = this.marks.find((mark) => mark.kind === MarkKind.START);
+    if (version === 0 && this.version === 1 && start !== undefined) this.go(Number(start.version));
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import { transparency } from "../api/logs";
-import { Desk } from "../audit/desk";
+import { WorkerDesk } from "../audit/worker_desk";
 import { keepLog, knownLog } from "../audit/known_log";
 import { hex } from "../fair/bytes";
 import type { ReadLeaf } from "../fair/logged";
@@ -18,7 +18,7 @@ export type LogState = "loading" | "holds" | "unsigned" | "other_key" | "other_r
 
 /** The whole log and its draws, counted in this browser. */
 export class Survey {
-  readonly desk = new Desk();
+  readonly desk = new WorkerDesk();
   log = $state<LogState>("loading");
   size = $state(0);
   read = $state(0);

@@ -1,0 +1,3 @@
+import type { InlineConfig } from "vite";
+
+export function offlinePage(config: InlineConfig): Promise<string>;
