@@ -1,4 +1,4 @@
-"""What the web client costs: how much is fetched first, how soon a page can be used, how soon a command is on the screen.
+"""What the web client costs: how much is fetched first, how soon a page can be used and a command is on the screen.
 
 A real browser plays one seat against a program in the other, on this machine. A command's time is from the click on the
 button that sends it to the first frame painted with the new version on the board.
@@ -62,13 +62,21 @@ async def fetched(person: Person, path: str, ready: str) -> tuple[int, float]:
 _WATCH = """() => {
     window.commandMs = [];
     const version = () => document.querySelector("[data-version]")?.dataset.version;
+    let from = 0, before = "", waits = false;
+    const look = () => {
+        if (version() === before) requestAnimationFrame(look);
+        else requestAnimationFrame(() => {
+            waits = false;
+            window.commandMs.push(performance.now() - from);
+        });
+    };
+    // A click that came too soon to be meant is not taken; the one after it counts.
     document.addEventListener("click", (event) => {
-        if (!event.target.closest("[data-kind] .actions button")) return;
-        const from = performance.now(), before = version();
-        const look = () => version() === before
-            ? requestAnimationFrame(look)
-            : requestAnimationFrame(() => window.commandMs.push(performance.now() - from));
-        requestAnimationFrame(look);
+        if (!/^(Play|Discard) /.test(event.target.closest(".prompt button")?.innerText ?? "")) return;
+        from = performance.now();
+        before = version();
+        if (!waits) requestAnimationFrame(look);
+        waits = true;
     }, true);
 }"""
 
@@ -84,6 +92,9 @@ async def commands_on_screen(page: Page, match: Duel, wanted: int) -> list[float
         if not any(prompt.required for prompt in match.sessions[0].own_prompts):
             await asyncio.sleep(0.005)
             continue
+        await seat.reaches(match.sessions[0].version)
+        if not await seat.turn_or_end():
+            break
         await seat.act()
         await page.wait_for_function("(n) => window.commandMs.length > n", arg=len(measured))
         measured = await page.evaluate("window.commandMs")
