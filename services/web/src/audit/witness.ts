@@ -2,7 +2,7 @@ import { transparency } from "../api/logs";
 import type { Witness } from "../fair/logged";
 import type { Checkpoint } from "../fair/note";
 import type { Peek } from "../fair/worker";
-import { asReader } from "../replay/reader";
+import { asReader } from "../replay/reader.svelte";
 import type { Desk } from "./desk";
 import { knownLog, type KnownLog } from "./known_log";
 

@@ -1,5 +1,5 @@
 import { replays } from "../api/logs";
-import { asReader } from "./reader";
+import { asReader } from "./reader.svelte";
 
 /** The file of a match, as far as the caller may see it. Throws what the call throws. */
 export function exportOf(matchId: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,7 +1,7 @@
 import { replays } from "../api/logs";
 import { type MatchHead, MatchStatus, type Viewer } from "../gen/grimoire/v1/frame_pb";
 import { type Mark, MarkKind, type ReplayFrame } from "../gen/grimoire/v1/rules_pb";
-import { asReader } from "./reader";
+import { asReader } from "./reader.svelte";
 import { type Eyes, eyesOf, viewerOf } from "./eyes";
 
 /** Versions fetched at once, as the server sends them. */

@@ -8,7 +8,7 @@ import { Tally } from "../fair/tally";
 import type { JudgedDraws, ReadLeaves } from "../fair/worker";
 import type { LogSummary } from "../gen/grimoire/v1/transparency_pb";
 import { exportOf } from "../replay/file";
-import { asReader } from "../replay/reader";
+import { asReader } from "../replay/reader.svelte";
 import { type Census, census, type Story } from "./census";
 
 const PAGE = 1000;
