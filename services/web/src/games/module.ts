@@ -25,6 +25,9 @@ export interface BoardProps {
   trace: ReadonlyMap<string, number>;
   /** Name, presence and clock of a seat, which are the page's; the game puts them where it shows the seat. */
   head: Snippet<[number]> | null;
+  /** One's own private things are hidden from whoever looks over one's shoulder, until asked for. */
+  covered?: boolean;
+  onuncover?: () => void;
   onpick: ((ref: string) => void) | null;
   oninspect: ((ref: string) => void) | null;
 }

@@ -21,6 +21,8 @@ export interface Entry {
   /** Who acted; null: the clock or the host. */
   readonly seat: number | null;
   readonly events: readonly Event[];
+  /** The same events as everybody sees them. */
+  readonly open: readonly Event[];
   readonly hash: Uint8Array<ArrayBufferLike>;
 }
 
@@ -45,6 +47,7 @@ export function readEntry(raw: ViewerEntry): Entry {
       // Messages put one after the other parse as one with the fields of both.
       return more === undefined ? event : create(EventSchema, { type: event.type, body: concat(event.body, ...more) });
     }),
+    open: events,
     hash: raw.hash,
   };
 }

@@ -67,6 +67,8 @@ export class Desk {
   /** Something is inspected. */
   inspected = $state<string | null>(null);
   text = $state(settings.textMode);
+  /** What is hidden from whoever looks over one's shoulder was asked for. */
+  uncovered = $state(false);
   /** One's own lines in the log: refusals. By version after which they stand. */
   notes = $state.raw<readonly { readonly version: number; readonly text: string }[]>([]);
   #traced = $state.raw<readonly Entry[]>([]);
@@ -145,6 +147,11 @@ export class Desk {
 
   get watching(): boolean {
     return this.store.seat === null;
+  }
+
+  /** One's own private things are not to be shown. */
+  get covered(): boolean {
+    return settings.streamer && !this.uncovered && !this.watching && !this.store.over;
   }
 
   /** Names by seat. */
@@ -438,7 +445,7 @@ export class Desk {
   sentences(entry: Entry): string[] {
     const { words } = this;
     if (words === null) return [];
-    return entry.events.map((event) => eventSentence(words, this.game, event, this.names)).filter((text) => text !== "");
+    return (this.covered ? entry.open : entry.events).map((event) => eventSentence(words, this.game, event, this.names)).filter((text) => text !== "");
   }
 
   /** Said at once: one's own prompts, refusals, the end. Called when the stage changes. */
@@ -521,7 +528,7 @@ export class Desk {
         return module
           .sections(view, words, this.names, me)
           .filter((section) => me === null || section.title.includes(name) === mine)
-          .map((section) => `${section.title}: ${section.items.join("; ")}.`)
+          .map((section) => `${section.title}: ${section.items.map((item) => item.replace(/\.$/, "")).join("; ")}.`)
           .join(" ");
       }
     }
