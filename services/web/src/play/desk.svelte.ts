@@ -1,16 +1,16 @@
-import { assertive, polite } from "../app/announce.svelte";
+import { assertive, polite, toast } from "../app/announce.svelte";
 import { account, ensureAccount, isKnown, refresh } from "../app/session.svelte";
 import { settings } from "../app/settings.svelte";
 import { type Words, wordsOf } from "../api/manifest.svelte";
 import { type GameModule, type Marks, moduleOf, NO_MARKS } from "../games/module";
 import { messageOf } from "../games/schemas";
-import { OutcomeKind } from "../gen/grimoire/v1/match_pb";
+import { OutcomeKind, PromptCause, PromptClosedSchema } from "../gen/grimoire/v1/match_pb";
 import { MatchStatus } from "../gen/grimoire/v1/frame_pb";
 import type { MatchSummary } from "../gen/grimoire/v1/matchmaking_pb";
 import type { LegalEntry, Prompt, Slot } from "../gen/grimoire/v1/prompt_pb";
 import { language, t } from "../i18n/index.svelte";
 import { isLow, left } from "../match/clock.svelte";
-import type { Entry } from "../match/entries";
+import { type Entry, eventsOf } from "../match/entries";
 import { namesOf, summaryOf } from "../match/sitters";
 import type { MatchStore } from "../match/store.svelte";
 import {
@@ -396,9 +396,20 @@ export class Desk {
     }
     for (const entry of fresh) {
       this.#traced = entry.seat === me ? [] : [...this.#traced, entry];
+      this.#tellExpiry(entry);
       this.#speakOf(entry);
     }
     this.#sounds(fresh);
+  }
+
+  /** What the clock did in one's own place is told where it is seen. */
+  #tellExpiry(entry: Entry): void {
+    const asked = this.draft?.prompt;
+    if (asked === undefined || entry.seat !== null) return;
+    const expired = eventsOf([entry], "prompt_closed", PromptClosedSchema).some(
+      ({ promptId, cause }) => promptId === asked.promptId && cause === PromptCause.EXPIRED,
+    );
+    if (expired) toast(t("play.expired", { text: this.sentences(entry).slice(0, 2).join(" ") }));
   }
 
   /** One sentence for each command of somebody else, spoken when there is time. */
