@@ -94,7 +94,7 @@ async def test_back_restores_the_scroll_position(person: Callable[..., Person]) 
     async with person() as visitor:
         page = await visitor.open("/rules/two_towers")
         await page.locator("#refusals").scroll_into_view_if_needed()
-        await page.wait_for_function("scrollY > 1000")
+        await page.wait_for_function("() => scrollY > 1000")
         there = await page.evaluate("scrollY")
         await page.get_by_role("link", name="TT-4.3").last.click()
         await page.go_back()

@@ -80,6 +80,7 @@ async def arranged(stack: Stack, kept: Path, name: str) -> AsyncIterator[tuple[C
 def steady(tree: str) -> str:
     """What is the same every time."""
     tree = re.sub(r"[0-9a-f]{4}( [0-9a-f]{4}){2}", "<hash>", tree)
+    tree = re.sub(r'img "[^"]*": [●◐○]', "img <presence>", tree)
     tree = re.sub(r"/m/\w{26}", "/m/<match>", tree)
     tree = re.sub(r"\b\d+:\d\d(:\d\d)?\b", "<time>", tree)
     return tree.strip() + "\n"
