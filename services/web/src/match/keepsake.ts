@@ -15,14 +15,15 @@ export interface Keepsake {
 /** `next`: a nonce whose seal may yet take the place of the first one's. */
 export type Which = "" | ".next";
 
-function key(matchId: string, which: Which): string {
-  return `grimoire.keepsake.${matchId}${which}`;
+/** Where it lies: by match; by match and seat for whoever plays several seats of it. */
+function key(place: string, which: Which): string {
+  return `grimoire.keepsake.${place}${which}`;
 }
 
 /** What is kept of a match; null: nothing, or nothing that can be read. */
-export function keepsakeOf(matchId: string, which: Which = ""): Keepsake | null {
+export function keepsakeOf(place: string, which: Which = ""): Keepsake | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(key(matchId, which)) ?? "null") as Keepsake | null;
+    const kept = JSON.parse(localStorage.getItem(key(place, which)) ?? "null") as Keepsake | null;
     return kept !== null && unhex(kept.nonce).length === 32 ? kept : null;
   } catch {
     return null;
@@ -30,42 +31,34 @@ export function keepsakeOf(matchId: string, which: Which = ""): Keepsake | null 
 }
 
 /** Keeps it; false: this browser keeps nothing (private window, full). */
-export function keep(matchId: string, kept: Keepsake, which: Which = ""): boolean {
+export function keep(place: string, kept: Keepsake, which: Which = ""): boolean {
   try {
-    localStorage.setItem(key(matchId, which), JSON.stringify(kept));
+    localStorage.setItem(key(place, which), JSON.stringify(kept));
     return true;
   } catch {
     return false;
   }
 }
 
-/** A fresh nonce with its seal, kept before anybody is told: a page that is reloaded in between still knows it. */
-export async function makeNonce(
-  game: string,
-  matchId: string,
-  seat: number,
-  phrase: string,
-  which: Which = "",
-): Promise<Keepsake> {
+/** A fresh nonce with its seal. It is kept before anybody is told: a page that is reloaded in between still knows it. */
+export async function makeNonce(game: string, matchId: string, seat: number, phrase: string): Promise<Keepsake> {
   const random = crypto.getRandomValues(new Uint8Array(32));
   const nonce = phrase === "" ? random : await nonceFromPhrase(random, phrase);
-  const kept = {
+  return {
     seat,
     nonce: hex(nonce),
     seal: hex(await nonceSeal(game, matchId, seat, nonce)),
     first_head: "",
     last_head: "",
   };
-  keep(matchId, kept, which);
-  return kept;
 }
 
 /** The second nonce's seal is the one that counts: it takes the first one's place. */
-export function promote(matchId: string, seal: string): void {
-  const next = keepsakeOf(matchId, ".next");
+export function promote(place: string, seal: string): void {
+  const next = keepsakeOf(place, ".next");
   if (next === null || next.seal !== seal) return;
-  keep(matchId, next);
-  localStorage.removeItem(key(matchId, ".next"));
+  keep(place, next);
+  localStorage.removeItem(key(place, ".next"));
 }
 
 const PHRASE = "grimoire.phrase";

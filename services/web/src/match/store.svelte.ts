@@ -63,7 +63,9 @@ export class MatchStore {
   #aheadSince = 0;
   #shaking = false;
   #greetAgain = false;
-  #asPublic: boolean;
+  readonly #asPublic: boolean;
+  readonly #asked: number | null;
+  readonly #place: string;
   #closed = false;
   #start: Uint8Array<ArrayBufferLike> = new Uint8Array();
   #refusedSeal = "";
@@ -97,9 +99,15 @@ export class MatchStore {
   /** Why the last command was not taken; null: it was. */
   rejection = $state.raw<Rejection | null>(null);
 
-  constructor(matchId: string, { asPublic = false, wire = WIRE }: { asPublic?: boolean; wire?: Wire } = {}) {
+  /** @param seat which of one's own, where one holds several; null: the first, or none. */
+  constructor(
+    matchId: string,
+    { asPublic = false, seat = null, wire = WIRE }: { asPublic?: boolean; seat?: number | null; wire?: Wire } = {},
+  ) {
     this.matchId = matchId;
     this.#asPublic = asPublic;
+    this.#asked = seat;
+    this.#place = seat === null ? matchId : `${matchId}.seat${seat}`;
     this.#wire = wire;
     this.#chain = new Chain(matchId);
     this.#commands = new Commands(matchId, wire.submit, (pending, attempt) => {
@@ -133,6 +141,7 @@ export class MatchStore {
           {
             matchId: this.matchId,
             asPublic: this.#asPublic,
+            ...(this.#asked === null ? {} : { seat: this.#asked }),
             sinceVersion: BigInt(this.version),
             sinceHash: (this.entries.at(-1)?.hash ?? this.head?.hash ?? this.#start) as Uint8Array<ArrayBuffer>,
           },
@@ -284,11 +293,11 @@ export class MatchStore {
 
   /** The keepsake says which entries this browser has seen, first and last. */
   #remember(): void {
-    const kept = keepsakeOf(this.matchId);
+    const kept = keepsakeOf(this.#place);
     const [first, last] = [this.entries[0], this.entries.at(-1)];
     if (kept === null || first === undefined || last === undefined) return;
     const now = { ...kept, first_head: hex(first.hash), last_head: hex(last.hash) };
-    if (now.last_head !== kept.last_head) keep(this.matchId, now);
+    if (now.last_head !== kept.last_head) keep(this.#place, now);
   }
 
   // ---- the handshake ------------------------------------------------------------------------------------------------
@@ -303,7 +312,9 @@ export class MatchStore {
   async reseal(phrase: string): Promise<void> {
     const game = this.head?.game ?? "";
     if (!this.mayReseal || this.seat === null) return;
-    await this.#send("seal_nonce", await makeNonce(game, this.matchId, this.seat, phrase, ".next"));
+    const next = await makeNonce(game, this.matchId, this.seat, phrase);
+    keep(this.#place, next, ".next");
+    await this.#send("seal_nonce", next);
   }
 
   async #greet(): Promise<void> {
@@ -317,13 +328,14 @@ export class MatchStore {
     this.#shaking = true;
     this.#greetAgain = false;
     try {
-      promote(this.matchId, this.shake.seals.get(this.seat) ?? "");
-      let kept = keepsakeOf(this.matchId);
+      promote(this.#place, this.shake.seals.get(this.seat) ?? "");
+      let kept = keepsakeOf(this.#place);
       if (kept !== null && kept.seat !== this.seat) kept = null;
       const step = nextStep(this.shake, this.seat, kept);
       if ((step === "nonce" || step === "seal") && !(await this.#promised())) return;
       if (step === "nonce") {
         kept = await makeNonce(game, this.matchId, this.seat, phraseToUse());
+        keep(this.#place, kept);
         await this.#send("seal_nonce", kept);
       } else if (step === "seal" && kept !== null && kept.seal !== this.#refusedSeal) await this.#send("seal_nonce", kept);
       else if (step === "open" && kept !== null) await this.#send("open_nonce", kept);
@@ -412,7 +424,7 @@ export class MatchStore {
   /** What was under way when the page was left is looked for first, and sent again only if it is not there. */
   #takeUp(): void {
     const pending = this.#commands.left();
-    if (pending === null) return;
+    if (pending === null || pending.command.seat !== this.seat) return;
     const prompt = pending.command.promptId;
     const open = prompt === undefined ? !this.over : this.own.some((p) => p.promptId === prompt);
     if (!open || this.entries.some((entry) => entry.commandId === pending.id)) {

@@ -162,6 +162,13 @@ export class Desk {
     return names;
   });
 
+  /** One's other seats in this match. */
+  others = $derived.by((): readonly number[] => {
+    const me = this.store.seat;
+    if (me === null) return [];
+    return (this.summary?.seats ?? []).filter((one) => one.mine && one.seat !== me).map((one) => one.seat);
+  });
+
   /** The view as the game's module reads it; null before the match has started. */
   view = $derived.by(() => {
     try {
