@@ -73,9 +73,13 @@ async def test_a_link_comes_back_to_the_same_place(person: Callable[..., Person]
         assert query["v"] == ["10"]
         assert query["seat"] != ["1"]
         link = page.url
+        await page.evaluate("document.querySelector('.replay').dataset.kept = 'yes'")
         await page.keyboard.press("Home")
         await at(page, 1)
+        # The address follows the cursor; the page stays as it is.
+        await expect(page.locator(".replay[data-kept]")).to_be_visible()
         await expect(page).to_have_url(re.compile(r"v=1&"))
+        await expect(page.locator(".replay[data-kept]")).to_be_visible()
         await page.goto(link)
         await at(page, 10)
         assert await page.get_by_role("slider").get_attribute("aria-valuetext")
