@@ -14,10 +14,11 @@ import pytest
 from grimoire.engine import ALL, PUBLIC, Viewer
 from grimoire.fairness.chain import genesis, link, part_digest
 from grimoire.fairness.export import ExportError, read_export
+from grimoire.fairness.statistics import Tally
 from grimoire.fairness.verify import unreadable, verify_export
 from grimoire.match.driver import play_match
 from grimoire.plugins import load_game
-from grimoire.v1 import audit_pb2, frame_pb2
+from grimoire.v1 import audit_pb2, frame_pb2, match_pb2
 from tests.web.built import WEB, node
 
 GAME = "two_towers"
@@ -181,6 +182,35 @@ def compare(verifier: list[str], folder: Path, numbers: range) -> None:
 
 def test_both_verifiers_agree_on_fifty_random_matches_and_fifty_lies(verifier: list[str], tmp_path: Path) -> None:
     compare(verifier, tmp_path, range(50))
+
+
+def test_both_count_the_same_statistics(verifier: list[str], tmp_path: Path) -> None:
+    tally, paths = Tally(), []
+    for number in range(1, 100):
+        if number % 4 == 3:
+            continue
+        log = list(played(number))
+        path = tmp_path / f"{number:03}.jsonl"
+        path.write_text("".join(_file(f"agree-{number}", log)))
+        paths.append(path)
+        tally.match(draw for entry in log for draw in _draws(entry))
+    said = subprocess.run(
+        [*verifier, "--tally", *map(str, paths)], check=True, capture_output=True, text=True, timeout=300
+    )
+    found = json.loads(said.stdout.splitlines()[-1])["tally"]
+    expected = tally.results()
+    assert [one.test for one in expected] == ["positions", "neighbours", "rises", "runs", "gaps"]
+    assert [one["test"] for one in found] == [one.test for one in expected]
+    for python, browser in zip(expected, found, strict=True):
+        assert (browser["degrees"], browser["draws"]) == (python.degrees, python.draws), python.test
+        assert browser["statistic"] == pytest.approx(python.statistic, rel=1e-9), python.test
+        assert browser["p"] == pytest.approx(python.p, rel=1e-6), python.test
+
+
+def _draws(entry: frame_pb2.ViewerEntry) -> Iterator[match_pb2.Draw]:
+    for part in entry.parts:
+        if part.audience == "command":
+            yield from match_pb2.CommandRecord.FromString(part.body).draws
 
 
 @pytest.mark.slow
