@@ -1,39 +1,37 @@
-"""The bots as a running service: invitations in, seats played, seats taken up again after a restart."""
+"""The bots as a running service: invitations in, seats played, seats of an instance that is gone taken up."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import Final
 
-import grpc
 import structlog
 from google.protobuf.message import DecodeError
 
+from bots.holding import Holding
 from bots.player import BotPlayer, SeatKey
 from bots.settings import BotSettings
 from bots.thinking import Thinkers
 from grimoire.bus import BOTS, Bus, BusError, Message, Subscription, bots_subject
 from grimoire.client import Client, UnavailableError
-from grimoire.plugins import game_names
+from grimoire.plugins import UnknownGameError, game_names
 from grimoire.runtime.config import Config
 from grimoire.runtime.identity import mint
 from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.readiness import broker_check, watched
 from grimoire.runtime.rpc import RpcServer, dialer
-from grimoire.v1 import cluster_pb2, matchmaking_pb2, matchmaking_pb2_grpc
+from grimoire.v1 import cluster_pb2, matchmaking_pb2_grpc
 
 __all__ = ["Bots", "serve"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _QUEUE: Final = "bots"
-_ASK_S: Final = 5.0
-_FIRST_PAUSE_S: Final = 0.2
-_LAST_PAUSE_S: Final = 10.0
+_LISTEN_PAUSE_S: Final = 0.2
 _CONNECT_S: Final = 5.0
 
 
@@ -48,6 +46,9 @@ class Bots:
         self._settings = settings or BotSettings.from_env()
         self._instance = secrets.token_hex(8)
         self._playing: dict[tuple[str, int], asyncio.Task[None]] = {}
+        # Held still, but there is nothing to do: the match is over, or this bot plays it no more.
+        self._through: set[tuple[str, int]] = set()
+        self._accepting: set[asyncio.Task[None]] = set()
         self._listening: dict[str, Subscription] = {}
         self._changed = asyncio.Event()
 
@@ -72,45 +73,71 @@ class Bots:
             if client is None:
                 return
             cleanup.push_async_callback(client.close)
-            cleanup.push_async_callback(self._stop_playing)
+            channel = dialer(config, keys)(str(config.address("matchmaking")))
+            cleanup.push_async_callback(channel.close)
             table = _Table(keys, client, thinkers)
+            holding = Holding(
+                matchmaking_pb2_grpc.MatchmakingServiceStub(channel),
+                self._instance,
+                lambda: self._settings.matches + len(self._through),
+                lambda held: self._play(held, table),
+            )
+            # Given back when nobody plays here any more.
+            cleanup.push_async_callback(holding.release)
+            cleanup.push_async_callback(self._stop_playing)
             server = RpcServer.internal(config, "bots", keys, ())
             address = str(await server.start())
             cleanup.push_async_callback(server.stop)
             tasks = (
-                asyncio.create_task(self._listen(bus, table), name="bots listen"),
-                asyncio.create_task(self._resume(config, keys, table), name="bots resume"),
+                asyncio.create_task(self._listen(bus, holding), name="bots listen"),
+                asyncio.create_task(holding.run(), name="bots hold"),
             )
             async with watched(BOTS, server, {"broker": broker_check(bus)}):
                 started(address)
                 await stop.wait()
-            for task in tasks:
+            for task in (*tasks, *self._accepting):
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*tasks, *self._accepting, return_exceptions=True)
             for subscription in self._listening.values():
                 await subscription.stop()
             self._listening.clear()
 
     # ---- seats ------------------------------------------------------------------------------------------------------
 
-    def _sit(self, seat: SeatKey, table: _Table) -> bool:
-        """Takes a seat, or has it already; False: there is no room."""
-        key = (seat.match_id, seat.seat)
-        if key in self._playing:
-            return True
-        if len(self._playing) >= self._settings.matches:
-            return False
-        player = table.player(seat, self._settings)
+    def _play(self, held: Iterable[SeatKey] | None, table: _Table) -> None:
+        """Plays the seats that this instance holds, and no other; None: which ones is not known just now."""
+        seats = {(seat.match_id, seat.seat): seat for seat in held or ()}
+        if held is not None:
+            self._through &= seats.keys()
+        for key, task in self._playing.items():
+            # Told once: it may still be putting its papers away.
+            if key not in seats and not task.cancelling():
+                _log.warning("bot_seat_lost", match_id=key[0], seat=key[1])
+                task.cancel()
+        for key, seat in seats.items():
+            if key not in self._playing and key not in self._through:
+                self._sit(key, seat, table)
+
+    def _sit(self, key: tuple[str, int], seat: SeatKey, table: _Table) -> None:
+        try:
+            player = table.player(seat, self._settings)
+        except UnknownGameError:
+            _log.error("bot_cannot_play", match_id=seat.match_id, game=seat.game)
+            self._through.add(key)
+            return
         task = self._playing[key] = asyncio.create_task(player.play(), name=f"bot {seat.match_id} {seat.seat}")
         task.add_done_callback(lambda done: self._got_up(key, done))
         self._changed.set()
         _log.info("bot_seated", match_id=seat.match_id, seat=seat.seat, game=seat.game, level=seat.level)
-        return True
 
     def _got_up(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
         del self._playing[key]
         self._changed.set()
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if task.cancelled():
+            return
+        # Should another take the seat after a lie or a defect, it would only meet the same.
+        self._through.add(key)
+        if (error := task.exception()) is not None:
             _log.error("bot_gave_up", match_id=key[0], seat=key[1], exc_info=error)
 
     async def _stop_playing(self) -> None:
@@ -121,7 +148,7 @@ class Bots:
 
     # ---- invitations ------------------------------------------------------------------------------------------------
 
-    async def _listen(self, bus: Bus, table: _Table) -> None:
+    async def _listen(self, bus: Bus, holding: Holding) -> None:
         """Listens for invitations while there is room: a full house does not even seem to be there."""
         while True:
             self._changed.clear()
@@ -130,7 +157,7 @@ class Bots:
                     for game in game_names():
                         if game not in self._listening:
                             self._listening[game] = await bus.serve_async(
-                                bots_subject(game), lambda m: self._invited(bus, table, m), queue=_QUEUE
+                                bots_subject(game), lambda m: self._invited(bus, holding, m), queue=_QUEUE
                             )
                 else:
                     for game in list(self._listening):
@@ -138,12 +165,12 @@ class Bots:
             except BusError as error:
                 _log.warning("bots_cannot_listen", error=type(error).__name__)
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_FIRST_PAUSE_S):
+                    async with asyncio.timeout(_LISTEN_PAUSE_S):
                         await self._changed.wait()
                 continue
             await self._changed.wait()
 
-    async def _invited(self, bus: Bus, table: _Table, message: Message) -> None:
+    async def _invited(self, bus: Bus, holding: Holding, message: Message) -> None:
         try:
             invitation = cluster_pb2.BotInvitation.FromString(message.data)
         except DecodeError:
@@ -153,31 +180,21 @@ class Bots:
             _log.warning("invitation_on_wrong_subject", game=invitation.game)
             return
         seat = SeatKey(invitation.match_id, invitation.game, invitation.seat, invitation.account_id, invitation.level)
-        if self._sit(seat, table):
-            accepted = cluster_pb2.BotAccepted(instance=self._instance)
-            await bus.reply(message, accepted.SerializeToString())
+        # In a task of its own: those that come together are held with one call.
+        task = asyncio.create_task(self._accept(bus, holding, message, seat), name=f"accept {seat.match_id}")
+        self._accepting.add(task)
+        task.add_done_callback(self._accepting.discard)
 
-    async def _resume(self, config: Config, keys: KeyRing, table: _Table) -> None:
-        """Takes up the seats that bots held before this service was started."""
-        channel = dialer(config, keys)(str(config.address("matchmaking")))
-        stub = matchmaking_pb2_grpc.MatchmakingServiceStub(channel)
-        pause = _FIRST_PAUSE_S
-        try:
-            while True:
-                try:
-                    reply = await stub.ListBotSeats(matchmaking_pb2.ListBotSeatsRequest(), timeout=_ASK_S)
-                    break
-                except grpc.aio.AioRpcError as error:
-                    _log.debug("bot_seats_unknown", code=error.code().name)
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _LAST_PAUSE_S)
-        finally:
-            await channel.close()
-        for held in reply.seats:
-            seat = SeatKey(held.match_id, held.game, held.seat, held.account_id, held.level)
-            while not self._sit(seat, table):
-                self._changed.clear()
-                await self._changed.wait()
+    async def _accept(self, bus: Bus, holding: Holding, message: Message, seat: SeatKey) -> None:
+        """Answers an invitation as soon as the seat is held, for this instance plays it then and nobody else."""
+        known = (seat.match_id, seat.seat) in self._playing.keys() | self._through
+        if not known and len(self._playing) + len(holding.invited) >= self._settings.matches:
+            return
+        if known or await holding.accept(seat):
+            try:
+                await bus.reply(message, cluster_pb2.BotAccepted(instance=self._instance).SerializeToString())
+            except BusError as error:
+                _log.info("invitation_not_answered", match_id=seat.match_id, reason=type(error).__name__)
 
 
 class _Table:

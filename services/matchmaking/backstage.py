@@ -16,6 +16,7 @@ from grimoire.v1 import matchmaking_pb2
 from matchmaking.archive import Archive
 from matchmaking.assigner import Assigner
 from matchmaking.bells import Bells
+from matchmaking.bot_seats import BotSeats
 from matchmaking.creation import Creation
 from matchmaking.database import Database
 from matchmaking.endings import Endings
@@ -72,7 +73,8 @@ class Backstage:
         self.parties = PartyBook(database)
         self.watches = Watches(self.ledger)
         self.bells = Bells()
-        self.invitations = Invitations(self.ledger, bus, self._errands)
+        self.bot_seats = BotSeats(database, limits.bots_s, now_ms)
+        self.invitations = Invitations(self.ledger, self.bot_seats, bus, self._errands)
         self.endings = Endings(self.ledger, self.archive, self.ratings, games, bus, self._errands, now_ms)
         self.assigner = Assigner(
             self.tickets, self.ready, self.ledger, self.tell_tickets, self._errands, limits, now_ms
@@ -106,7 +108,7 @@ class Backstage:
         Args:
             older_than_ms: matches asked for within so long are not asked for again.
         """
-        await self._reconcile()
+        await self.invitations.tidy(self._reconcile)
         self._creation.resume()
         await self._resume_queues()
         await self._tidy()
@@ -133,11 +135,13 @@ class Backstage:
         self._errands.send("reconcile", self._reconcile)
         self._catch_up()
 
-    async def _reconcile(self) -> None:
+    async def _reconcile(self) -> bool:
         try:
             await self.ledger.reconcile()
         except Unavailable as error:
             _log.warning("ledger_not_reconciled", reason=str(error))
+            return False
+        return True
 
     async def _resume_queues(self) -> None:
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from matchmaking.analysis import Analyses
 from matchmaking.archive import Archive
+from matchmaking.bot_seats import BotSeats
 from matchmaking.calls import Streams
 from matchmaking.friends import Friends
 from matchmaking.games import Games
@@ -39,6 +40,7 @@ class Desk:
     ledger: Ledger
     watches: Watches
     invitations: Invitations
+    bot_seats: BotSeats
     streams: Streams
     limits: Limits
     now_ms: Callable[[], int]

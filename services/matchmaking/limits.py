@@ -32,6 +32,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         others_s: what another instance has begun to create is left to it for so long.
         policy: by which numbers quick play matches.
         lease_s: how long an instance that is gone keeps the right to form a queue's matches.
+        bots_s: how long an instance of bots that has gone silent keeps its seats, at least.
         news_s: a stream looks for itself so often, should a piece of news have been lost.
         party_s: how long a party lasts.
         kept_s: how long tickets can be looked at after their end.
@@ -50,6 +51,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     others_s: float = 5.0
     policy: Policy = POLICY
     lease_s: float = 10.0
+    bots_s: float = 6.0
     news_s: float = 5.0
     party_s: float = 24 * 3600.0
     kept_s: float = 24 * 3600.0

@@ -133,6 +133,7 @@ def _desk(
         ledger=ledger,
         watches=watches,
         invitations=backstage.invitations,
+        bot_seats=backstage.bot_seats,
         streams=Streams(limits.watches_per_account),
         limits=limits,
         now_ms=now_ms,

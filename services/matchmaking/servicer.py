@@ -228,13 +228,22 @@ class MatchmakingService(LobbyCalls, QuickPlayCalls, RatingCalls):
     # ---- between services ------------------------------------------------------------------------------------------
 
     async def ListBotSeats(
-        self,
-        request: matchmaking_pb2.ListBotSeatsRequest,  # noqa: ARG002 - the schema's signature
-        context: Context,
+        self, request: matchmaking_pb2.ListBotSeatsRequest, context: Context
     ) -> matchmaking_pb2.ListBotSeatsResponse:
-        """Seats that bots hold in matches that are not over."""
+        """Seats of bots in matches that are not over; for an instance of bots those that it holds from now on."""
         await no_caller(context)
-        return matchmaking_pb2.ListBotSeatsResponse(seats=self._desk.invitations.seats())
+        running, held = self._desk.invitations.seats(), self._desk.bot_seats
+        if not request.instance:
+            return matchmaking_pb2.ListBotSeatsResponse(seats=running)
+        try:
+            if not request.most:
+                await held.release(request.instance)
+                return matchmaking_pb2.ListBotSeatsResponse()
+            able = [seat for seat in running if seat.game in request.games]
+            seats = await held.hold(request.instance, request.most, request.invited, able)
+        except Unavailable:
+            await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable())
+        return matchmaking_pb2.ListBotSeatsResponse(seats=seats, held_ms=held.held_ms)
 
     async def ForgetAccount(
         self, request: matchmaking_pb2.ForgetAccountRequest, context: Context

@@ -21,6 +21,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 __all__ = [
     "METADATA",
+    "bot_seats",
     "ended_matches",
     "ended_seats",
     "names",
@@ -72,6 +73,22 @@ ended_seats = Table(
     Column("level", Text, nullable=False),
     Column("ended_ms", BigInteger, nullable=False),
     Index("ended_seats_newest", "account_id", "ended_ms"),
+)
+
+# ---- bots ------------------------------------------------------------------------------------------------------------
+
+bot_seats = Table(
+    "bot_seats",
+    METADATA,
+    # Its key is what keeps two instances of bots from one seat.
+    Column("match_id", Text, primary_key=True),
+    Column("seat", Integer, primary_key=True),
+    Column("game", Text, nullable=False),
+    Column("account_id", Text, nullable=False),
+    Column("level", Text, nullable=False),
+    Column("instance", Text, nullable=False),
+    Column("until_ms", BigInteger, nullable=False),
+    Index("bot_seats_of_instance", "instance"),
 )
 
 # ---- quick play ------------------------------------------------------------------------------------------------------

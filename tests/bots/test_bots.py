@@ -1,13 +1,11 @@
-"""Bots: invited, seated, playing by their own feed alone, seated again, and never in anybody's way."""
+"""Bots: invited, seated, playing by their own feed alone, and never in anybody's way."""
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator
 
 import psutil
 import pytest
@@ -18,13 +16,14 @@ from bots.service import Bots
 from bots.settings import BotSettings
 from bots.thinking import Thinkers, ThinkingError
 from grimoire.bus import NoOwnerError, RequestTimeoutError, bots_subject
-from grimoire.client import Client, MatchSession, Rejected
+from grimoire.client import Client
 from grimoire.plugins import load_game
-from grimoire.runtime.config import Config, ConfigError
+from grimoire.runtime.config import ConfigError
 from grimoire.runtime.identity import new_account_id
-from grimoire.runtime.keys import KeyRing
-from grimoire.runtime.rpc import RpcServer
-from grimoire.v1 import cluster_pb2, frame_pb2, matchmaking_pb2, matchmaking_pb2_grpc, prompt_pb2
+from grimoire.v1 import cluster_pb2, frame_pb2, prompt_pb2
+from matchmaking.limits import Limits
+from matchmaking.service import serve
+from tests.bots.playing import play, until
 from tests.gateway.house import GAME, House, house, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -34,7 +33,10 @@ QUICK = BotSettings(pace_ms=0, budget_ms=20, workers=1, overtime_s=0.3)
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with house(tmp_path_factory.mktemp("house"), plugin="tests.bots.troubled:PLUGIN") as running:
+    # It never looks round: the tests invite to matches that no challenge brought about.
+    lobby = functools.partial(serve, limits=Limits(look_round_s=3600))
+    folder = tmp_path_factory.mktemp("house")
+    async with house(folder, beside={"matchmaking": lobby}, plugin="tests.bots.troubled:PLUGIN") as running:
         yield running
 
 
@@ -46,25 +48,6 @@ async def invite(home: House, match_id: str, account_id: str, level: str = "well
 async def match_with_bot(home: House, client: Client) -> tuple[str, str]:
     bot = new_account_id()
     return await home.create_for([home.identity(client).account_id, bot], bots=[1]), bot
-
-
-async def play(session: MatchSession) -> None:
-    """The first legal thing, until the match is over."""
-    schema = load_game(GAME).game.schema
-    async for _ in session.updates():
-        while not session.finished and (due := [p for p in session.own_prompts if p.required]):
-            move = next(first_moves(due[0], schema))
-            try:
-                await session.submit(move.type, move.payload, due[0].prompt_id)
-            except Rejected as rejected:
-                if rejected.code not in ("stale_prompt", "match_over"):
-                    raise
-
-
-async def until(condition: Callable[[], bool], within_s: float = 20.0) -> None:
-    async with asyncio.timeout(within_s):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 async def test_an_invited_bot_plays_to_the_end_and_gets_up(home: House) -> None:
@@ -190,50 +173,6 @@ async def test_a_bot_without_that_seat_gets_up_again(home: House) -> None:
         match_id, _ = await match_with_bot(home, client)
         await invite(home, match_id, new_account_id())
         await until(lambda: bots.seats == 0)
-        await client.close()
-
-
-class Lobby(matchmaking_pb2_grpc.MatchmakingServiceServicer):
-    """Remembers who sits where, as matchmaking does; at first it is not ready."""
-
-    def __init__(self) -> None:
-        self.seats: list[matchmaking_pb2.BotSeat] = []
-        self.asked = 0
-
-    async def ListBotSeats(self, request: Any, context: Any) -> matchmaking_pb2.ListBotSeatsResponse:
-        self.asked += 1
-        return matchmaking_pb2.ListBotSeatsResponse(seats=self.seats)
-
-    async def serve(self, config: Config, *, stop: asyncio.Event, started: Callable[[str], None]) -> None:
-        keys = KeyRing.load_or_create(config.keys_dir)
-        server = RpcServer.internal(config, "matchmaking", keys, ())
-        matchmaking_pb2_grpc.add_MatchmakingServiceServicer_to_server(self, server.raw)
-        started(str(await server.start()))
-        await stop.wait()
-        await server.stop(0.1)
-
-
-async def test_after_a_restart_bots_take_their_seats_up_again(tmp_path: Path) -> None:
-    lobby = Lobby()
-    async with AsyncExitStack() as stack:
-        home = await stack.enter_async_context(
-            house(tmp_path, beside={"matchmaking": lobby.serve}, plugin="tests.bots.troubled:PLUGIN")
-        )
-        client = await home.client("Aino")
-        match_id, account = await match_with_bot(home, client)
-        session = await stack.enter_async_context(await client.open_match(match_id))
-        async with serving(Bots(QUICK), home.config):
-            await invite(home, match_id, account)
-            await session.started(timeout_s=20)
-        lobby.seats.append(
-            matchmaking_pb2.BotSeat(match_id=match_id, game=GAME, seat=1, account_id=account, level="well")
-        )
-        bots = Bots(QUICK)
-        async with serving(bots, home.config), asyncio.timeout(30):
-            await play(session)
-            await until(lambda: bots.seats == 0)
-        assert lobby.asked
-        await session.close()
         await client.close()
 
 

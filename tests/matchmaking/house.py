@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -229,6 +229,17 @@ class Client:
     async def bot_seats(self) -> list[matchmaking_pb2.BotSeat]:
         request = matchmaking_pb2.ListBotSeatsRequest()
         return list((await self._stub.ListBotSeats(request, metadata=self.metadata)).seats)
+
+    async def hold(
+        self,
+        instance: str,
+        most: int,
+        invited: Sequence[matchmaking_pb2.BotSeat] = (),
+        games: Sequence[str] = (),
+    ) -> matchmaking_pb2.ListBotSeatsResponse:
+        """What an instance of bots asks."""
+        request = matchmaking_pb2.ListBotSeatsRequest(instance=instance, most=most, invited=invited, games=games)
+        return await self._stub.ListBotSeats(request, metadata=self.metadata)
 
     async def forget(self, account_id: str) -> None:
         request = matchmaking_pb2.ForgetAccountRequest(account_id=account_id)
