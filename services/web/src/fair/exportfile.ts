@@ -1,5 +1,5 @@
 /** The file of a match: JSON lines, each in the one way it may be written. Never trusted. */
-import { base64, type Bytes, byBytes, unbase64 } from "./bytes";
+import { type Bytes, byBytes, unbase64 } from "./bytes";
 import { isMatchId, isName, type PartDigest } from "./formulas";
 
 export const LIMITS = { file: 16 * 1024 * 1024, entries: 50_000, entry: 256 * 1024, line: 384 * 1024 };
@@ -96,8 +96,7 @@ class Reader {
     this.#line += 1;
     if (bytes.length > LIMITS.line) this.#fail("line_too_long");
     if (this.#head !== null) this.#fail("after_end");
-    if (bytes.some((byte) => byte < 0x20 || byte > 0x7e)) this.#fail("not_ascii");
-    const text = ascii(bytes);
+    const text = asciiOf(bytes) ?? this.#fail("not_ascii");
     const read = this.#json(text);
     const kind = read["kind"];
     let again: unknown;
@@ -106,6 +105,7 @@ class Reader {
     else if (this.#evidence !== null) this.#fail("after_log");
     else if (kind === "log") again = this.#log(read);
     else again = this.#entry(read);
+    // The pieces were read strictly, so writing them again in their order is writing them in the one way there is.
     // What says the same in another way is refused: a changed byte anywhere must show.
     if (JSON.stringify(again) !== text) this.#fail("not_canonical");
   }
@@ -147,14 +147,8 @@ class Reader {
       this.#fail("entry_too_long");
     }
     this.#entries.push({ header, open, parts, digests, hash });
-    return {
-      kind: "entry",
-      header: base64(header),
-      public: base64(open),
-      parts: parts.map((p) => ({ audience: p.audience, salt: base64(p.salt), body: base64(p.body) })),
-      digests: digests.map((d) => ({ audience: d.audience, digest: base64(d.digest) })),
-      hash: base64(hash),
-    };
+    const { header: h, public: o, hash: x } = read;
+    return { kind: "entry", header: h, public: o, parts: again(read["parts"], PART), digests: again(read["digests"], DIGEST), hash: x };
   }
 
   #log(read: Json): unknown {
@@ -163,12 +157,7 @@ class Reader {
     const leaves = listOf(read["leaves"], leafOf);
     if (!isText(key) || !checkpoint || !leaves || leaves.length < 1 || leaves.length > 4) return this.#fail("not_log");
     this.#evidence = { key, checkpoint, leaves };
-    return {
-      kind: "log",
-      key,
-      checkpoint: base64(checkpoint),
-      leaves: leaves.map((l) => ({ number: l.number, leaf: base64(l.leaf), path: l.path.map(base64) })),
-    };
+    return { kind: "log", key, checkpoint: read["checkpoint"], leaves: again(read["leaves"], LEAF) };
   }
 
   #end(read: Json): unknown {
@@ -177,7 +166,7 @@ class Reader {
     if (!isCount(entries) || !head) return this.#fail("not_end");
     if (entries !== this.#entries.length) this.#fail("wrong_count");
     this.#head = head;
-    return { kind: "end", entries, head: base64(head) };
+    return { kind: "end", entries, head: read["head"] };
   }
 
   #fail(code: FileFault): never {
@@ -203,6 +192,15 @@ function listOf<T>(value: unknown, one: (item: Json) => T | null): T[] | null {
   return items;
 }
 
+const PART = ["audience", "salt", "body"];
+const DIGEST = ["audience", "digest"];
+const LEAF = ["number", "leaf", "path"];
+
+/** A list with the keys that belong there, in their order, and no others. */
+function again(list: unknown, keys: readonly string[]): unknown {
+  return (list as Json[]).map((item) => Object.fromEntries(keys.map((key) => [key, item[key]])));
+}
+
 const AUDIENCE = /^[a-z0-9/]{1,64}$/;
 
 function partOf(read: Json): OpenPart | null {
@@ -226,10 +224,15 @@ function leafOf(read: Json): LoggedLeaf | null {
   return { number, leaf, path: path as Bytes[] };
 }
 
-function ascii(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return text;
+const latin1 = new TextDecoder("latin1");
+
+/** The line as text; null: there is more in it than printable ASCII. */
+function asciiOf(bytes: Uint8Array): string | null {
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte < 0x20 || byte > 0x7e) return null;
+  }
+  return latin1.decode(bytes);
 }
 
 /** Audiences in strictly rising order of their bytes. */

@@ -18,7 +18,23 @@ const NONE = new Uint8Array(0);
 export function fields(data: Bytes): Field[] {
   const found: Field[] = [];
   let at = 0;
+  /** Numbers of up to four bytes, which are nearly all, need no big arithmetic. */
+  const small = (): number | null => {
+    let value = 0;
+    for (let n = 0, scale = 1; n < 4; n++, scale *= 128) {
+      const byte = data[at + n];
+      if (byte === undefined) throw new WireError("cut off");
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        at += n + 1;
+        return value;
+      }
+    }
+    return null;
+  };
   const varint = (): bigint => {
+    const short = small();
+    if (short !== null) return BigInt(short);
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = data[at++];
@@ -34,15 +50,14 @@ export function fields(data: Bytes): Field[] {
     return data.subarray(at - count, at);
   };
   while (at < data.length) {
-    const tag = varint();
-    const number = Number(tag >> 3n);
-    const type = Number(tag & 7n);
+    const tag = small() ?? Number(varint());
+    const number = Math.floor(tag / 8);
+    const type = tag % 8;
     if (number < 1 || number >= 2 ** 29) throw new WireError("no field's number");
     if (type === 0) found.push({ number, type, value: varint(), bytes: NONE });
     else if (type === 2) {
-      const size = varint();
-      if (size > BigInt(data.length)) throw new WireError("cut off");
-      found.push({ number, type, value: 0n, bytes: take(Number(size)) });
+      const size = small() ?? Number(varint());
+      found.push({ number, type, value: 0n, bytes: take(size) });
     } else if (type === 1 || type === 5) found.push({ number, type, value: 0n, bytes: take(type === 1 ? 8 : 4) });
     else throw new WireError("an unknown wire type");
   }
