@@ -48,7 +48,7 @@ async def test_new_rows_wait_while_the_pointer_is_on_the_table(person: Callable[
         await row.hover()
         before = await row.bounding_box()
         await challenge(pages[0])
-        await expect(pages[1].get_by_text("1 new challenge")).to_be_visible()
+        await expect(pages[1].get_by_role("status").filter(has_text="1 new challenge")).to_be_visible()
         assert await row.bounding_box() == before
         await expect(rows(pages[1])).to_have_count(1)
         await other.axe(at="new challenges wait")
@@ -184,7 +184,8 @@ async def test_an_invitation_by_link(person: Callable[..., Person]) -> None:
     async with person() as host, person(PHONE) as friend:
         page = await host.open("/")
         await challenge(page)
-        link = await rows(page).first.get_attribute("data-challenge")
+        own = rows(page).filter(has=page.get_by_role("button", name=says("lobby.copy_link")))
+        link = await own.get_attribute("data-challenge")
         # The host reads on, and is told when the match begins.
         await page.get_by_role("link", name=says("shell.about"), exact=True).click()
         invited = await friend.open(f"/?c={link}")
