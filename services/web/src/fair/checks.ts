@@ -3,10 +3,10 @@
  *
  * Written from the fairness page alone. A check passes, fails at the first entry that lies, or stays open with its reason.
  */
-import { type Bytes, hex, same } from "./bytes";
+import { type Bytes, hex, same, utf8 } from "./bytes";
 import { DRAW, type Draw, type Event, type Lie, type Log, noncesOf, readLog, sameNonces } from "./log";
 import { streamOf, type Stream, MAX_BOUND } from "./draws";
-import { type Evidence, type ExportFile, lineOf } from "./exportfile";
+import { type Entry, type Evidence, type ExportFile, lineOf, type OpenPart } from "./exportfile";
 import { hmacText, isName, linkBytes, partBytes, sha256Text, text } from "./formulas";
 import type { Hasher } from "./hasher";
 import type { Kept } from "./keepsake";
@@ -94,6 +94,18 @@ export interface Options {
   readonly witness?: Witness;
   /** False: recorded without any service, so that no proofs are asked for. */
   readonly inLog?: boolean;
+}
+
+/** Entries hashed at once. */
+const AT_ONCE = 25;
+
+type Keyed = (data: Bytes) => Promise<Bytes>;
+
+interface Hashes {
+  readonly parts: readonly { readonly part: OpenPart; readonly body: Bytes; readonly salt: Bytes | null; readonly computed: Bytes }[];
+  /** What is hashed for the chain. */
+  readonly bytes: Bytes;
+  readonly computed: Bytes;
 }
 
 /** A check found a lie. */
@@ -479,40 +491,20 @@ class Audit {
     this.#lies[6] = lies;
     const seed = revealed !== null && this.#seedFits ? revealed.whole.bytes(1) : null;
     const salted = seed !== null && seed.length === 32 ? await hasher.hmac(seed) : null;
-    const encoder = new TextEncoder();
-    let before = await this.#hash("genesis", text.genesis(matchId), null);
+    const genesis = await this.#hash("genesis", text.genesis(matchId), null);
     const rows: [number, string][] = [];
-    for (const [n, entry] of raw.entries()) {
-      const version = n + 1;
-      if (n % 25 === 0) yield { check: 6, done: n, total: raw.length };
-      const digests = new Map(entry.digests.map((part) => [part.audience, part.digest]));
-      for (const part of entry.parts) {
-        const body = partBytes(part.audience, part.salt, part.body);
-        const computed = await hasher.sha256(body);
-        const said = digests.get(part.audience);
-        if (said !== undefined && !same(computed, said)) {
-          lies.push({ code: "part_differs", version, args: { audience: part.audience } });
-          this.#pin("part", { version, audience: part.audience }, body, computed, said);
-        }
-        if (salted !== null) {
-          const hashed = text.partSalt(matchId, version, part.audience);
-          const salt = (await salted(encoder.encode(hashed) as Bytes)).subarray(0, 16);
-          if (!same(salt, part.salt)) lies.push({ code: "part_salt_differs", version, args: { audience: part.audience } });
-        }
+    for (let first = 0; first < raw.length; first += AT_ONCE) {
+      yield { check: 6, done: first, total: raw.length };
+      // Each entry is judged by the hash that the one before it claims, so that all can be computed at once.
+      const block = raw.slice(first, first + AT_ONCE);
+      const judged = await Promise.all(
+        block.map((entry, k) => this.#hashes(entry, raw[first + k - 1]?.hash ?? genesis, first + k + 1, salted)),
+      );
+      for (const [k, entry] of block.entries()) {
+        const version = first + k + 1;
+        this.#linked(entry, version, judged[k] as Hashes, lies);
+        rows.push([version, hex(entry.hash)]);
       }
-      if (revealed !== null) {
-        const closed = entry.digests.find((part) => !entry.parts.some((open) => open.audience === part.audience));
-        if (closed !== undefined) lies.push({ code: "part_closed", version, args: { audience: closed.audience } });
-      }
-      if (entry.digests.some((part) => part.digest.length !== 32)) lies.push({ code: "digest_size", version, args: {} });
-      const linked = await linkBytes(hasher, before, entry.header, entry.open, entry.digests);
-      const computed = await hasher.sha256(linked);
-      if (!same(computed, entry.hash)) {
-        if (!lies.some((lie) => lie.code === "hash_differs")) this.#pin("link", { version }, linked, computed, entry.hash);
-        lies.push({ code: "hash_differs", version, args: {} });
-      } else if (version === raw.length) this.#pin("link", { version }, linked, computed, entry.hash);
-      before = entry.hash;
-      rows.push([version, hex(entry.hash)]);
     }
     this.#shown.push({ kind: "chain", rows });
     this.#ends(lies);
@@ -524,6 +516,44 @@ class Audit {
       const line = lineOf(raw.length + 1) + (this.#file.evidence === null ? 0 : 1);
       yield { ...report, status: "failed", code: "other_head", args: {}, line };
     } else yield report;
+  }
+
+  /** Everything of one entry that is a hash. */
+  async #hashes(entry: Entry, before: Bytes, version: number, salted: Keyed | null): Promise<Hashes> {
+    const hasher = this.#hasher;
+    const parts = await Promise.all(
+      entry.parts.map(async (part) => {
+        const body = partBytes(part.audience, part.salt, part.body);
+        const salt = salted === null ? null : (await salted(utf8(text.partSalt(this.#log.matchId, version, part.audience)))).subarray(0, 16);
+        return { part, body, salt, computed: await hasher.sha256(body) };
+      }),
+    );
+    const bytes = await linkBytes(hasher, before, entry.header, entry.open, entry.digests);
+    return { parts, bytes, computed: await hasher.sha256(bytes) };
+  }
+
+  /** What an entry claims against what was computed. */
+  #linked(entry: Entry, version: number, hashes: Hashes, lies: Lie[]): void {
+    const digests = new Map(entry.digests.map((part) => [part.audience, part.digest]));
+    for (const { part, body, salt, computed } of hashes.parts) {
+      const { audience } = part;
+      const said = digests.get(audience);
+      if (said !== undefined && !same(computed, said)) {
+        lies.push({ code: "part_differs", version, args: { audience } });
+        this.#pin("part", { version, audience }, body, computed, said);
+      }
+      if (salt !== null && !same(salt, part.salt)) lies.push({ code: "part_salt_differs", version, args: { audience } });
+    }
+    if (this.#log.revealed !== null) {
+      const closed = entry.digests.find((part) => !entry.parts.some((open) => open.audience === part.audience));
+      if (closed !== undefined) lies.push({ code: "part_closed", version, args: { audience: closed.audience } });
+    }
+    if (entry.digests.some((part) => part.digest.length !== 32)) lies.push({ code: "digest_size", version, args: {} });
+    const { bytes, computed } = hashes;
+    if (!same(computed, entry.hash)) {
+      if (!lies.some((lie) => lie.code === "hash_differs")) this.#pin("link", { version }, bytes, computed, entry.hash);
+      lies.push({ code: "hash_differs", version, args: {} });
+    } else if (version === this.#log.raw.length) this.#pin("link", { version }, bytes, computed, entry.hash);
   }
 
   #pin(name: string, args: Lie["args"], bytes: Bytes, computed: Bytes, published: Bytes): void {
