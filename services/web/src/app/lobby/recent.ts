@@ -1,3 +1,4 @@
+import { device } from "../../api/shelf";
 import type { Changes } from "./begin";
 
 /** Options that were chosen before. */
@@ -12,7 +13,7 @@ const MOST = 3;
 /** The last few, the newest first. */
 export function recent(): readonly Recent[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(STORE) ?? "[]");
+    const kept: unknown = JSON.parse(device.get(STORE) ?? "[]");
     return Array.isArray(kept) ? (kept as Recent[]).slice(0, MOST) : [];
   } catch {
     return [];
@@ -23,5 +24,5 @@ export function recent(): readonly Recent[] {
 export function keepRecent(one: Recent): void {
   const same = JSON.stringify(one);
   const others = recent().filter((other) => JSON.stringify(other) !== same);
-  localStorage.setItem(STORE, JSON.stringify([one, ...others].slice(0, MOST)));
+  device.set(STORE, JSON.stringify([one, ...others].slice(0, MOST)));
 }
