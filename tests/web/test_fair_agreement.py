@@ -215,6 +215,7 @@ def _draws(entry: frame_pb2.ViewerEntry) -> Iterator[match_pb2.Draw]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_both_verifiers_agree_on_a_thousand_random_matches_and_lies(verifier: list[str], tmp_path: Path) -> None:
     for begin in range(50, 1050, 100):
         compare(verifier, tmp_path, range(begin, begin + 100))
