@@ -1,3 +1,4 @@
+import { device } from "../api/shelf";
 import type { Check, Progress } from "../fair/checks";
 import { readKept, type Kept } from "../fair/keepsake";
 import type { Peek } from "../fair/worker";
@@ -92,7 +93,7 @@ export class Auditing {
 
 function ownKeepsake(matchId: string): Kept | null {
   try {
-    return readKept(localStorage.getItem(`grimoire.keepsake.${matchId}`) ?? "");
+    return readKept(device.get(`grimoire.keepsake.${matchId}`) ?? "");
   } catch {
     return null;
   }

@@ -1,3 +1,4 @@
+import { device } from "../api/shelf";
 import { base64, unbase64 } from "../fair/bytes";
 
 /** The transparency log as this browser knows it: the key it saw first, and the newest head it has seen. */
@@ -11,7 +12,7 @@ const STORE = "grimoire.log";
 
 export function knownLog(): KnownLog | null {
   try {
-    const read = JSON.parse(localStorage.getItem(STORE) ?? "null") as Record<string, unknown> | null;
+    const read = JSON.parse(device.get(STORE) ?? "null") as Record<string, unknown> | null;
     const { key, checkpoint, size } = read ?? {};
     const note = typeof checkpoint === "string" ? unbase64(checkpoint) : null;
     return typeof key === "string" && typeof size === "number" && note !== null ? { key, checkpoint: note, size } : null;
@@ -24,13 +25,9 @@ export function knownLog(): KnownLog | null {
 export function keepLog(log: KnownLog): void {
   const before = knownLog();
   if (before !== null && (before.key !== log.key || before.size > log.size)) return;
-  try {
-    localStorage.setItem(STORE, JSON.stringify({ key: log.key, checkpoint: base64(log.checkpoint), size: log.size }));
-  } catch {
-    // A browser that keeps nothing compares nothing; the page says so.
-  }
+  device.set(STORE, JSON.stringify({ key: log.key, checkpoint: base64(log.checkpoint), size: log.size }));
 }
 
 export function forgetLog(): void {
-  localStorage.removeItem(STORE);
+  device.remove(STORE);
 }

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 
 import { type Failure, failureOf } from "../api/errors";
 import { hex, unhex, uuid7 } from "../api/ids";
+import { tab } from "../api/shelf";
 import { type Command, type CommandReply, CommandSchema, type Rejection } from "../gen/grimoire/v1/envelope_pb";
 
 /** Sends one command once; throws what the call throws. */
@@ -118,7 +119,7 @@ export class Commands {
   /** What was under way when the page was left; it has to be looked for among the entries before it is `resume`d. */
   left(): Pending | null {
     try {
-      const kept = JSON.parse(sessionStorage.getItem(this.#key) ?? "null") as Kept | null;
+      const kept = JSON.parse(tab.get(this.#key) ?? "null") as Kept | null;
       return kept === null ? null : this.#make(unhex(kept.id), kept.seat, kept.type, unhex(kept.payload), kept.prompt);
     } catch {
       return null;
@@ -131,7 +132,7 @@ export class Commands {
   }
 
   forget(): void {
-    sessionStorage.removeItem(this.#key);
+    tab.remove(this.#key);
   }
 
   /** An entry with this command id has come. */
@@ -157,11 +158,7 @@ export class Commands {
     const stop = new AbortController();
     const { seat, promptId, type, payload } = pending.command;
     const kept: Kept = { id: pending.id, seat: seat ?? 0, prompt: promptId ?? null, type, payload: hex(payload) };
-    try {
-      sessionStorage.setItem(this.#key, JSON.stringify(kept));
-    } catch {
-      // It is sent all the same; only a reload would forget it.
-    }
+    tab.set(this.#key, JSON.stringify(kept));
     this.#pending = pending;
     this.#stop = stop;
     let attempt = 1;

@@ -1,4 +1,5 @@
 import { hex, unhex } from "../api/ids";
+import { device } from "../api/shelf";
 import { nonceFromPhrase, nonceSeal } from "./hash";
 
 /** What this browser keeps of a match it plays: proof against a server that says later it was otherwise. */
@@ -23,21 +24,16 @@ function key(place: string, which: Which): string {
 /** What is kept of a match; null: nothing, or nothing that can be read. */
 export function keepsakeOf(place: string, which: Which = ""): Keepsake | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(key(place, which)) ?? "null") as Keepsake | null;
+    const kept = JSON.parse(device.get(key(place, which)) ?? "null") as Keepsake | null;
     return kept !== null && unhex(kept.nonce).length === 32 ? kept : null;
   } catch {
     return null;
   }
 }
 
-/** Keeps it; false: this browser keeps nothing (private window, full). */
+/** Keeps it; false: this browser keeps nothing (private window, full), so that only the open page knows it. */
 export function keep(place: string, kept: Keepsake, which: Which = ""): boolean {
-  try {
-    localStorage.setItem(key(place, which), JSON.stringify(kept));
-    return true;
-  } catch {
-    return false;
-  }
+  return device.set(key(place, which), JSON.stringify(kept));
 }
 
 /** A fresh nonce with its seal. It is kept before anybody is told: a page that is reloaded in between still knows it. */
@@ -58,17 +54,17 @@ export function promote(place: string, seal: string): void {
   const next = keepsakeOf(place, ".next");
   if (next === null || next.seal !== seal) return;
   keep(place, next);
-  localStorage.removeItem(key(place, ".next"));
+  device.remove(key(place, ".next"));
 }
 
 const PHRASE = "grimoire.phrase";
 
 /** A person's own phrase for coming matches, as chosen on this device; empty: none. */
 export function phraseToUse(): string {
-  return localStorage.getItem(PHRASE) ?? "";
+  return device.get(PHRASE) ?? "";
 }
 
 export function choosePhrase(phrase: string): void {
-  if (phrase === "") localStorage.removeItem(PHRASE);
-  else localStorage.setItem(PHRASE, phrase);
+  if (phrase === "") device.remove(PHRASE);
+  else device.set(PHRASE, phrase);
 }
