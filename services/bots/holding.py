@@ -99,7 +99,7 @@ class Holding:
         try:
             reply = await self._stub.ListBotSeats(request, timeout=_ASK_S)
         except grpc.aio.AioRpcError as error:
-            _log.info("bot_seats_unknown", code=error.code().name)
+            _log.debug("bot_seats_unknown", code=error.code().name)
             if error.code() is grpc.StatusCode.UNAVAILABLE and self._end is not None:
                 self._end_at(asked_at + self._held_s)
         else:
