@@ -117,6 +117,13 @@ async def test_a_matchmaker_that_was_away_leaves_time_to_those_who_hold_seats(ur
         assert names(await seats.hold("two", 9, [], running)) == ["m1", "m2"]
 
 
+async def test_a_database_from_before_gets_the_table_when_matchmaking_starts(url: str) -> None:
+    async with Database(url) as database:
+        await database.run(lambda connection: connection.execute(text("DROP TABLE bot_seats")))
+    async with Database(url) as database:
+        assert names(await BotSeats(database, HELD_S, Clock()).hold("one", 1, [], seats_of("m1"))) == ["m1"]
+
+
 async def test_so_does_one_that_has_lost_its_store_for_a_while(database: Database) -> None:
     clock = Clock()
     seats, running = BotSeats(database, HELD_S, clock), seats_of("m1")
