@@ -27,6 +27,8 @@ _log: Final = structlog.stdlib.get_logger(__name__)
 _TOO_MUCH: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _TOO_MANY: Final = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _BACKLOG: Final = 1024
+_QUEUED: Final = 64
+"""Requests that may wait behind the one being answered; browsers send none before they have an answer."""
 
 
 class HttpServer:
@@ -160,27 +162,28 @@ class _Bounded(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Bounds the head of a request."""
-        if self.transport.is_closing():
-            return
-        if self._in_head:
-            self._head_bytes += len(data)
-            # One piece may hold the end of a head and the beginning of a body.
-            if self._head_bytes > self._limits.header_bytes + 64 * 1024:
-                self._refuse()
-                return
+        # One read may hold a head and much of a body: a head is taken in pieces, a body as it comes.
+        while self._in_head and data and not self.transport.is_closing():
+            piece, data = data[: self._limits.header_bytes], data[self._limits.header_bytes :]
+            self._head_bytes += len(piece)
             if self._late is None:
                 self._wait_for_head()
-        super().data_received(data)
-        if self._in_head and self._head_bytes > self._limits.header_bytes:
-            self._refuse()
+            super().data_received(piece)
+            if self._in_head and self._head_bytes > self._limits.header_bytes:
+                self._refuse()
+        if data and not self.transport.is_closing():
+            super().data_received(data)
 
     def on_headers_complete(self) -> None:
         """The head is there."""
+        if self.transport.is_closing():
+            return
         self._in_head = False
         if self._late is not None:
             self._late.cancel()
             self._late = None
-        if sum(len(name) + len(value) for name, value in self.headers) > self._limits.header_bytes:
+        too_large = sum(len(name) + len(value) for name, value in self.headers) > self._limits.header_bytes
+        if too_large or len(self.pipeline) >= _QUEUED:
             self._refuse()
             return
         super().on_headers_complete()
