@@ -8,14 +8,29 @@ export function onSignedOut(listener: () => void): void {
   signedOut = listener;
 }
 
+function notice(error: unknown): void {
+  if (ConnectError.from(error).code === Code.Unauthenticated) signedOut?.();
+}
+
 const watchful: Interceptor = (next) => async (request) => {
   try {
-    return await next(request);
+    const answer = await next(request);
+    // A stream says only in its course that whoever asked for it is signed out.
+    return answer.stream ? { ...answer, message: noticing(answer.message) } : answer;
   } catch (error) {
-    if (ConnectError.from(error).code === Code.Unauthenticated) signedOut?.();
+    notice(error);
     throw error;
   }
 };
+
+async function* noticing<Message>(messages: AsyncIterable<Message>): AsyncIterable<Message> {
+  try {
+    yield* messages;
+  } catch (error) {
+    notice(error);
+    throw error;
+  }
+}
 
 /** Every call goes to the page's own origin; the session travels as a cookie. */
 export const transport = createConnectTransport({
