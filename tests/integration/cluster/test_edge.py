@@ -53,7 +53,6 @@ class Person:
                     if rejected.code not in ("stale_prompt", "match_over"):
                         raise
 
-
     async def resign(self) -> None:
         """Gives up, unless the other seat did so a moment ago."""
         try:
