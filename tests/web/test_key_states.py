@@ -82,7 +82,8 @@ def steady(tree: str) -> str:
     tree = re.sub(r"[0-9a-f]{4}( [0-9a-f]{4}){2}", "<hash>", tree)
     tree = re.sub(r'img "[^"]*": [●◐○]', "img <presence>", tree)
     tree = re.sub(r"/m/\w{26}", "/m/<match>", tree)
-    tree = re.sub(r"\b\d+:\d\d(:\d\d)?\b", "<time>", tree)
+    # A day is shown as one until its first second is gone.
+    tree = re.sub(r"\b(\d+:\d\d(:\d\d)?|\d+ d \d+ h)\b", "<time>", tree)
     return tree.strip() + "\n"
 
 
