@@ -16,6 +16,7 @@ BENCHES: Final = {
     "takeover": ("bench_takeover", "3"),
     "idle": ("bench_idle", "50000"),
     "gateway": ("bench_gateway",),
+    "web": ("bench_web",),
 }
 """Module and arguments. Each runs in a process of its own, so that none pays for another's memory."""
 

@@ -34,7 +34,7 @@ from tests.support.crowd import Crowd
 from two_towers.rules import TwoTowers
 
 WARM_S = 1.5
-GAMES = 16
+GAMES = 32
 """Matches prepared for each table; enough for the whole run."""
 
 

@@ -104,6 +104,7 @@ async def main(matches: int = 100) -> None:
         for _, rows, _ in made:
             await running.store.append(rows)
         ids, events = [match_id for match_id, _, _ in made], sum(count for _, _, count in made)
+        await folding(crowd.referee, running.store, ids[:10])
         times = await folding(crowd.referee, running.store, ids)
         long = [ms for ms, (_, _, count) in zip(times, made, strict=True) if count >= EVENTS]
         say(

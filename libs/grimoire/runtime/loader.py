@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError
 from grimoire.eventstore import EventStore, StoreError, Unavailable, partition_of
 from grimoire.fairness import chain
 from grimoire.fairness.names import check_match_id
+from grimoire.fairness.secret import Secret
 from grimoire.match import MatchState, Referee, RulesNotInstalledError
 from grimoire.match.entry import seal_parts
 from grimoire.runtime.cache import MatchCache
@@ -140,6 +141,7 @@ class Loader:
             return live
         started = time.perf_counter()
         state: MatchState[Any] | None = None
+        seed: Secret | None = None
         async for chunk in self._store.read_chunks(match_id, parts=True, size=CHUNK):
             for stored in chunk:
                 if state is None and _is_anothers(stored.public, game.id):
@@ -148,7 +150,9 @@ class Loader:
                 parts = stored_parts(stored.parts)
                 before = state.hash if state is not None else chain.genesis(match_id)
                 state = self._referee.fold(state, stored.header, stored.public, parts, stored.hash)
-                digests = seal_parts(self._referee.seed(state), match_id, stored.version, tuple(parts.items()))
+                # The first entry names the host's key, and so the seed of them all.
+                seed = seed or self._referee.seed(state)
+                digests = seal_parts(seed, match_id, stored.version, tuple(parts.items()))
                 if chain.link(before, stored.header, stored.public, digests) != stored.hash:
                     raise DamagedError(match_id)
                 live.command_ids.add(stored.command_id)
