@@ -14,13 +14,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from sqlalchemy import URL, Connection, Engine, Select, create_engine, event
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 
-from grimoire.eventstore import statements
+from grimoire.eventstore import appending, statements
 from grimoire.eventstore.api import (
     Claim,
     Conflict,
@@ -47,25 +47,13 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _READERS = 4
+_CACHE_KIB = 65_536
+"""Pages the writer keeps in memory: the indexes' leaves of all matches under way, so that none of them is read twice."""
+_LOG_PAGES = 4_000
+"""Pages of the write-ahead log after which they are copied into the file: seldom, and each only once however often it
+was written, since whoever commits then waits for it."""
 _LAST = 2**63 - 1
 
-_NEW_HEAD = """
-INSERT INTO match_head (partition, match_id, game, version, hash, epoch, status, next_deadline_ms, rules_version,
-created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-"""
-_MOVE_HEAD = """
-UPDATE match_head SET version = ?, hash = ?, epoch = ?, status = ?, next_deadline_ms = ?, updated_ms = ?
-WHERE partition = ? AND match_id = ? AND game = ? AND version = ? AND epoch <= ?
-"""
-_ENTRY = """
-INSERT INTO entries (partition, match_id, version, command_id, server_time_ms, header, public, digests, hash)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-_HIDDEN = "INSERT INTO hidden (partition, match_id, version, parts) VALUES (?, ?, ?, ?)"
-_DUE = """
-INSERT INTO dues (partition, match_id, game, bits) VALUES (?, ?, ?, ?)
-ON CONFLICT (partition, match_id) DO UPDATE SET bits = bits | excluded.bits
-"""
 _DONE = "UPDATE dues SET bits = bits & ~? WHERE partition = ? AND match_id = ?"
 _ALL_DONE = "DELETE FROM dues WHERE partition = ? AND match_id = ? AND bits = 0"
 _STANDINGS = "SELECT partition, instance, epoch, heartbeat_ms FROM partition_owner WHERE game = ?"
@@ -93,10 +81,6 @@ WHERE e.position > ? AND e.position <= ? AND h.game = ? ORDER BY e.position LIMI
 """
 
 
-class _FenceError(Exception):
-    """A fence did not let a group pass; rolls its transaction back."""
-
-
 class SqliteStore(EventStore):
     """An `EventStore` in one SQLite file. Made by `SqliteStore.open` or `grimoire.eventstore.open_store`."""
 
@@ -110,6 +94,7 @@ class SqliteStore(EventStore):
         self._reading: Engine = _engine(path, busy_s, read_only=True)
         self._writing: Engine = _engine(path, busy_s, read_only=False)
         self._connection: Connection | None = None
+        self._raw: sqlite3.Connection | None = None
 
     @classmethod
     async def open(cls, path: Path, *, read_only: bool = False, busy_s: float = 5.0) -> Self:
@@ -262,12 +247,22 @@ class SqliteStore(EventStore):
 
     # ---- in the writer thread ----------------------------------------------------------------------------------
 
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._writing.connect()
+        return self._connection
+
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        if self._connection is None:
-            self._connection = self._writing.connect().execution_options(preserve_rowcount=True)
-        with self._connection.begin():
-            yield self._connection
+        connection = self._connected()
+        with connection.begin():
+            yield connection
+
+    def _appender(self) -> sqlite3.Connection:
+        if self._raw is None:
+            self._raw = cast("sqlite3.Connection", self._connected().connection.driver_connection)
+            appending.prepare(self._raw)
+        return self._raw
 
     def _prepare(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -278,16 +273,13 @@ class SqliteStore(EventStore):
             migrate(connection)
 
     def _append(self, runs: list[Run]) -> None:
+        rows = [row for run in runs for row in appending.rows(run)]
         try:
-            with self._transaction() as connection:
-                if not _write(connection, runs):
-                    raise _FenceError
+            appending.write(self._appender(), rows)
             return
-        except _FenceError:
-            pass
-        except IntegrityError as error:
+        except sqlite3.IntegrityError as error:
             # Other constraints (NOT NULL, types) are a caller's bug, no conflict.
-            if getattr(error.orig, "sqlite_errorcode", None) not in _TAKEN:
+            if error.sqlite_errorcode not in _REFUSED:
                 raise
         # Looked at once the group is rolled back, so that its own rows are not mistaken for earlier ones.
         with self._transaction() as connection:
@@ -342,73 +334,6 @@ class SqliteStore(EventStore):
             for partition in ours:
                 connection.exec_driver_sql(_RELEASE, (now_ms, game, partition))
         return set(ours)
-
-
-def _write(connection: Connection, runs: list[Run]) -> bool:
-    """Checks the owners, moves the heads and writes the entries; False if a fence did not let it pass."""
-    if not _owned(connection, runs):
-        return False
-    born = [_new_head(run) for run in runs if run.first == 1]
-    moved = [_moved_head(run) for run in runs if run.first != 1]
-    passed = connection.exec_driver_sql(_NEW_HEAD, born).rowcount if born else 0
-    passed += connection.exec_driver_sql(_MOVE_HEAD, moved).rowcount if moved else 0
-    if passed != len(runs):
-        return False
-    connection.exec_driver_sql(_ENTRY, [_entry_row(run.partition, entry) for run in runs for entry in run.entries])
-    secrets = [
-        (run.partition, entry.match_id, entry.version, entry.parts)
-        for run in runs
-        for entry in run.entries
-        if entry.parts
-    ]
-    if secrets:
-        connection.exec_driver_sql(_HIDDEN, secrets)
-    due = [(run.partition, run.match_id, run.game, bits) for run in runs if (bits := run.dues)]
-    if due:
-        connection.exec_driver_sql(_DUE, due)
-    return True
-
-
-def _new_head(run: Run) -> tuple[object, ...]:
-    last = run.last
-    return (
-        run.partition,
-        run.match_id,
-        run.game,
-        last.version,
-        last.hash,
-        last.epoch,
-        last.status,
-        last.next_deadline_ms,
-        run.entries[0].rules_version,
-        run.entries[0].server_time_ms,
-        last.server_time_ms,
-    )
-
-
-def _moved_head(run: Run) -> tuple[object, ...]:
-    last = run.last
-    new = (last.version, last.hash, last.epoch, last.status, last.next_deadline_ms, last.server_time_ms)
-    return (*new, run.partition, run.match_id, run.game, run.first - 1, last.epoch)
-
-
-def _entry_row(partition: int, entry: NewEntry) -> tuple[object, ...]:
-    return (
-        partition,
-        entry.match_id,
-        entry.version,
-        entry.command_id,
-        entry.server_time_ms,
-        entry.header,
-        entry.public,
-        entry.digests,
-        entry.hash,
-    )
-
-
-def _owned(connection: Connection, runs: list[Run]) -> bool:
-    owners = _owners(connection, {run.game for run in runs if run.epoch})
-    return all(owners.get((run.game, run.partition)) == run.epoch for run in runs if run.epoch)
 
 
 def _owners(connection: Connection, games: AbstractSet[str]) -> dict[tuple[str, int], int]:
@@ -486,15 +411,23 @@ def _engine(path: Path, busy_s: float, *, read_only: bool) -> Engine:
     mode = {"mode": "ro"} if read_only else {"mode": "rw"}
     url = URL.create("sqlite+pysqlite", database=f"file:{path.resolve()}", query={**mode, "uri": "true"})
     pool = {"poolclass": QueuePool, "pool_size": _READERS} if read_only else {"poolclass": NullPool}
-    engine = create_engine(
-        url, hide_parameters=True, connect_args={"timeout": busy_s, "check_same_thread": False}, **pool
-    )
+    options = {
+        "timeout": busy_s,
+        "check_same_thread": False,
+        "cached_statements": 128 if read_only else 2 * appending.AT_ONCE,
+    }
+    engine = create_engine(url, hide_parameters=True, connect_args=options, **pool)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: sqlite3.Connection, _record: object) -> None:
         # BEGIN is ours to send: the module's own comes too late (before the first write) to check a fence under it.
         connection.isolation_level = None
-        connection.execute("PRAGMA query_only = ON" if read_only else "PRAGMA synchronous = FULL")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+        else:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA cache_size = {-_CACHE_KIB}")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -523,7 +456,9 @@ def _switch_to_wal(path: Path, busy_s: float) -> None:
         connection.close()
 
 
-_TAKEN = frozenset({sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY})
+_REFUSED = frozenset(
+    {sqlite3.SQLITE_CONSTRAINT_TRIGGER, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
+)
 _TRANSIENT = frozenset(
     {
         sqlite3.SQLITE_BUSY,
