@@ -48,7 +48,7 @@ _T = TypeVar("_T")
 
 _READERS = 4
 _CACHE_KIB = 65_536
-"""Pages the writer keeps in memory: the indexes' leaves of all matches under way, so that none of them is read twice."""
+"""Pages the writer keeps in memory: the index leaves of all matches under way, so that none of them is read twice."""
 _LOG_PAGES = 4_000
 """Pages of the write-ahead log after which they are copied into the file: seldom, and each only once however often it
 was written, since whoever commits then waits for it."""
