@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from google.protobuf.message import Message
 
 from grimoire.engine import Illegal
+from grimoire.engine.written import known_keys, one_of, whole_number
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.battlefields import BATTLEFIELDS
 from two_towers.cards import CARDS, CATALOGUE
@@ -81,10 +82,10 @@ class TwoTowersPositions:
         battlefield = BATTLEFIELDS[chosen["battlefield"]]
         standard = chosen["deck_type"] == "standard"
         plan = _lift_seats(position)
-        _known_keys(plan, _KEYS, "a position")
-        base = _one_of(plan, "base", ("bare", "battlefield"))
+        known_keys(plan, _KEYS, "a position")
+        base = one_of(plan, "base", ("bare", "battlefield"))
         sides = _sides(plan)
-        phase = _one_of(plan, "phase", _PHASES)
+        phase = one_of(plan, "phase", _PHASES)
         discards = _cards(plan.get("discards", ()), "discards")
         hands = _hands(sides, _named_elsewhere(plan, discards))
         pile = _pile(plan, {*discards, *hands[0], *hands[1]}) if standard else _cards(plan.get("pile", ()), "pile")
@@ -104,7 +105,7 @@ class TwoTowersPositions:
             discards=discards,
             reshuffles=_number(plan, "reshuffles", 0),
             draws_made=_number(plan, "draws_made", 0 if standard else _DEALT),
-            at=_one_of(plan, "at", _AT),
+            at=one_of(plan, "at", _AT),
             hands=[pb.ArrangedHand(seat=seat, cards=hand) for seat, hand in enumerate(hands)],
             pile=pile,
         )
@@ -240,7 +241,7 @@ def _sides(plan: Mapping[str, object]) -> list[Mapping[str, object]]:
     seats = plan.get("seats", {})
     if isinstance(seats, Mapping):
         by_seat = {str(key): value for key, value in seats.items()}
-        _known_keys(by_seat, ("0", "1"), "seats")
+        known_keys(by_seat, ("0", "1"), "seats")
         listed = [by_seat.get("0"), by_seat.get("1")]
     elif isinstance(seats, Sequence) and not isinstance(seats, str) and len(seats) <= 2:
         listed = [*seats, None, None][:2]
@@ -251,30 +252,13 @@ def _sides(plan: Mapping[str, object]) -> list[Mapping[str, object]]:
         side = {} if side is None else side
         if not isinstance(side, Mapping):
             raise ValueError(f"Seat {seat} must be a mapping, e.g. {{mana: 7, hand: [ruby]}}.")
-        _known_keys(side, _SEAT_KEYS, f"seat {seat}")
+        known_keys(side, _SEAT_KEYS, f"seat {seat}")
         sides.append(side)
     return sides
 
 
-def _known_keys(mapping: Mapping[str, object], known: Iterable[str], where: str) -> None:
-    for key in mapping:
-        if key not in known:
-            raise ValueError(f"{where}: there is no key {str(key)[:40]!r}; the keys are {', '.join(known)}.")
-
-
 def _number(mapping: Mapping[str, object], key: str, default: int, low: int = 0, high: int = _LARGEST) -> int:
-    value = mapping.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ValueError(f"`{key}` must be a whole number in {low}..{high}, not {str(value)[:40]!r}.")
-    return value
-
-
-def _one_of(mapping: Mapping[str, object], key: str, allowed: Sequence[str]) -> str:
-    """The key's value; the first allowed one is the default."""
-    value = mapping.get(key, allowed[0])
-    if value not in allowed:
-        raise ValueError(f"`{key}` must be one of {', '.join(allowed)}, not {str(value)[:40]!r}.")
-    return str(value)
+    return whole_number(mapping, key, default, low, high)
 
 
 def _numbers(side: Mapping[str, object], base: Sequence[int]) -> pb.SeatNumbers:
