@@ -1,0 +1,289 @@
+"""The data file as typed records, checked when it is read."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+__all__ = [
+    "DATA",
+    "DATA_BYTES",
+    "DATA_FILE",
+    "BoardRecord",
+    "CatalogueError",
+    "CatalogueFile",
+    "Choice",
+    "KindRecord",
+    "Names",
+    "Range",
+    "SpaceRecord",
+    "SpellRecord",
+    "load",
+]
+
+DATA_FILE: Final = "wizards_garden.json"
+
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+_Natural = Annotated[int, msgspec.Meta(ge=0)]
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+_Id = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
+_SpaceId = Annotated[str, msgspec.Meta(pattern="^[a-z][0-9]$")]
+_Colour = Literal["blue", "red"]
+
+
+class CatalogueError(ValueError):
+    """The data file contradicts the rules or itself."""
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A record that has exactly these fields."""
+
+
+class Names(_Strict, frozen=True):
+    """A text in the languages of the data."""
+
+    en: _Text
+    fi: _Text
+
+    def in_language(self, language: str) -> str:
+        """The Finnish text for `fi`, else the English one."""
+        return self.fi if language == "fi" else self.en
+
+
+class Choice(_Strict, frozen=True):
+    """An option with named values."""
+
+    default: _Id
+    values: tuple[_Id, ...]
+
+
+class Range(_Strict, frozen=True):
+    """An option with a whole number."""
+
+    default: int
+    min: int
+    max: int
+
+
+class Options(_Strict, frozen=True):
+    """WG-1.3."""
+
+    spells_per_player: Range
+    first_player: Choice
+    turn_limit: Range
+
+
+class Constants(_Strict, frozen=True):
+    """The rules' fixed numbers."""
+
+    lanterns_to_win: _Positive
+    start_gnomes: _Positive
+    deal_first: _Positive
+    deal_second: _Positive
+    board_spirits: Literal[2]
+    open_row: Literal[3]
+    hand_limit: _Positive
+    max_fire_per_player: _Positive
+    max_water_per_deposit: _Positive
+    max_pests_per_space: Literal[2]
+    max_fish_fire_per_space: _Positive
+    water_to_light: _Positive
+    pair_strength: Literal[2]
+
+
+class Supply(_Strict, frozen=True):
+    """WG-2.2."""
+
+    pests: _Positive
+    water: _Positive
+    fire: _Positive
+    gnomes_per_player: _Positive
+    lanterns_per_player: _Positive
+    spirit_cards: _Positive
+    spell_cards: _Positive
+
+
+class ByColour(_Strict, frozen=True):
+    """Ids of each seat's pieces."""
+
+    blue: tuple[_Id, ...]
+    red: tuple[_Id, ...]
+
+
+class PieceIds(_Strict, frozen=True):
+    """WG-2.5."""
+
+    gnomes: ByColour
+    pests: tuple[_Id, ...]
+    lanterns: ByColour
+
+
+class KindRecord(_Strict, frozen=True):
+    """A kind of lantern, spirit and action (WG-2.1, WG-6)."""
+
+    id: _Id
+    colour: _Id
+    action_name: Names
+    lantern_name: Names
+    spirit_name: Names
+    colour_source: str
+    lantern_steps: _Positive
+    magician_steps: _Positive
+    spirit_steps: _Positive
+    cards: _Positive
+    card_ids: tuple[_Id, ...]
+
+
+class SpellRecord(_Strict, frozen=True):
+    """A spell card (WG-13)."""
+
+    id: _Id
+    name: Names
+    timing: _Id
+    replaces: Literal["garden_phase", "wizard_phase", "turn"] | None
+    cost: dict[str, int | str]
+    text: Names
+
+
+class SpaceRecord(_Strict, frozen=True):
+    """A space of the yard (WG-2.6)."""
+
+    id: _SpaceId
+    kind: Literal["plain", "deposit", "terrace", "pit"]
+    has_deposit: bool
+    terrace_owner: _Colour | None
+    x: _Natural
+    y: _Positive
+    adjacent: tuple[_SpaceId, ...]
+
+
+class Start(_Strict, frozen=True):
+    """Where each seat's gnomes stand at first (WG-3.2)."""
+
+    blue: dict[_SpaceId, _Id]
+    red: dict[_SpaceId, _Id]
+
+
+class TerraceDeposit(_Strict, frozen=True):
+    """Each seat's own deposit (WG-2.7)."""
+
+    blue: _SpaceId
+    red: _SpaceId
+
+
+class BoardRecord(_Strict, frozen=True):
+    """WG-2.6."""
+
+    source: str
+    columns: tuple[str, ...]
+    rows: tuple[int, ...]
+    drawing: str
+    start: Start
+    terrace_deposit: TerraceDeposit
+    deposits: tuple[_SpaceId, ...]
+    pits: tuple[_SpaceId, ...]
+    spaces: tuple[SpaceRecord, ...]
+
+
+class CatalogueFile(_Strict, frozen=True):
+    """The whole file."""
+
+    game: Literal["wizards_garden"]
+    data_version: _Positive
+    name: Names
+    players: Literal[2]
+    seats: tuple[Literal["blue"], Literal["red"]]
+    options: Options
+    constants: Constants
+    supply: Supply
+    piece_ids: PieceIds
+    kinds: tuple[KindRecord, ...]
+    spells: tuple[SpellRecord, ...]
+    board: BoardRecord
+    terms: dict[str, Names]
+
+
+_KINDS: Final = ("pest", "water", "spirit", "gnome", "fire")
+_SPELLS: Final = (
+    "feather",
+    "skull",
+    "eye",
+    "gem",
+    "butterfly",
+    "dagger",
+    "flower",
+    "doll",
+    "bottle",
+    "trinket",
+    "conch",
+    "fish",
+)
+
+
+def _check(data: CatalogueFile) -> None:
+    """References between the parts that types alone cannot say."""
+    _same("kinds (WG-2.1)", [kind.id for kind in data.kinds], _KINDS)
+    _same("spells (WG-13)", [spell.id for spell in data.spells], _SPELLS)
+    _same("seats that may begin", data.options.first_player.values, ("random", *data.seats))
+    _check_numbers(data)
+    _check_board(data.board)
+
+
+def _same(what: str, found: Sequence[object], expected: Sequence[object]) -> None:
+    if [*found] != [*expected]:
+        raise CatalogueError(f"{DATA_FILE}: {what} are {[*found]}, the rules have {[*expected]}")
+
+
+def _check_numbers(data: CatalogueFile) -> None:
+    supply, ids = data.supply, data.piece_ids
+    counts = (
+        (supply.gnomes_per_player, len(ids.gnomes.blue), len(ids.gnomes.red)),
+        (supply.lanterns_per_player, len(ids.lanterns.blue), len(ids.lanterns.red), len(data.kinds)),
+        (supply.pests, len(ids.pests)),
+        (supply.spirit_cards, sum(len(kind.card_ids) for kind in data.kinds), sum(kind.cards for kind in data.kinds)),
+        (supply.spell_cards, len(data.spells)),
+    )
+    for count in counts:
+        if len({*count}) != 1:
+            raise CatalogueError(f"{DATA_FILE}: supply and ids differ (WG-2.2): {count}")
+    for limits in (data.options.spells_per_player, data.options.turn_limit):
+        if not limits.min <= limits.default <= limits.max:
+            raise CatalogueError(f"{DATA_FILE}: the default {limits.default} is out of range")
+
+
+def _check_board(board: BoardRecord) -> None:
+    by_id = {space.id: space for space in board.spaces}
+    if len(by_id) != len(board.columns) * len(board.rows):
+        raise CatalogueError(f"{DATA_FILE}: {len(by_id)} spaces do not fill the board (WG-2.6)")
+    for space in board.spaces:
+        beside = {s.id for s in board.spaces if abs(s.x - space.x) + abs(s.y - space.y) == 1}
+        if {*space.adjacent} != beside:
+            raise CatalogueError(f"{DATA_FILE}: {space.id} does not touch exactly its neighbours (WG-2.6)")
+        if (space.kind == "terrace") is (space.terrace_owner is None):
+            raise CatalogueError(f"{DATA_FILE}: {space.id} is no terrace of anybody (WG-2.7)")
+    _same("deposits", sorted(board.deposits), sorted(s.id for s in board.spaces if s.has_deposit))
+    _same("pits", sorted(board.pits), sorted(s.id for s in board.spaces if s.kind == "pit"))
+    for colour, start in (("blue", board.start.blue), ("red", board.start.red)):
+        terrace = sorted(s.id for s in board.spaces if s.terrace_owner == colour)
+        _same(f"start spaces of {colour} (WG-3.2)", sorted(start), terrace)
+
+
+def load(data: bytes) -> CatalogueFile:
+    """The checked catalogue.
+
+    Raises:
+        CatalogueError: with the place and the fault.
+    """
+    try:
+        catalogue = msgspec.json.decode(data, type=CatalogueFile)
+    except msgspec.ValidationError as error:
+        raise CatalogueError(f"{DATA_FILE}: {error}") from error
+    _check(catalogue)
+    return catalogue
+
+
+DATA_BYTES: Final = importlib.resources.files("wizards_garden").joinpath("data", DATA_FILE).read_bytes()
+DATA: Final = load(DATA_BYTES)
