@@ -1,7 +1,7 @@
 """Pieces as words: `B@a4*fire`, `PP@a3`, `PB@c3`, `F3@c4`, `w2@a4`, and threats: `a3>a4`, `PP@b3>a3`.
 
-One letter and a space: `B`, `R` a gnome of blue, of red; `P`, `PP` one, two pests; `PB`, `PR` a possessed pair; `F3` three
-crystals of fish fire; `w2` two water. `*fire` after a gnome: it bears the bright fire lantern; `~fire`: the dim one.
+`B`, `R`: a gnome of blue, of red; `P`, `PP`: one pest, two; `PB`, `PR`: a possessed pair; `F3`: three crystals of fish
+fire; `w2`: two water. `*fire` after a gnome: it bears the bright fire lantern; `~fire`: the dim one.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def read_placed(word: str) -> Placed:
     if (match := _PESTS.fullmatch(word)) and not (match["pests"] == "PP" and match["seat"]):
         return Placed(match["space"], seat=_SEATS.get(match["seat"]), pests=len(match["pests"]))
     if match := _CRYSTALS.fullmatch(word):
-        amount = int(match["amount"])
-        return Placed(match["space"], **{"fish_fire" if match["what"] == "F" else "water": amount})
+        space, amount = match["space"], int(match["amount"])
+        return Placed(space, fish_fire=amount) if match["what"] == "F" else Placed(space, water=amount)
     raise PositionError(
         f"{word[:_SHOWN]!r} is no piece: write B@a4, R@a4*fire, R@a4~fire, P@a3, PP@a3, PB@c3, F3@c4 or w2@a4."
     )
