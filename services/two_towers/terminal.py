@@ -7,6 +7,7 @@ from typing import Final
 
 from google.protobuf.message import Message
 
+from grimoire.engine.lines import wrapped
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.battlefields import BATTLEFIELDS
 from two_towers.catalogue import DATA
@@ -40,7 +41,7 @@ class TwoTowersTerminal:
         if not isinstance(view, pb.View):
             raise TypeError(f"{type(view).__name__} is no view of Two Towers")
         lines = _Page(view, language, names).lines(max(width, _MIN_WIDTH))
-        return [piece for line in lines for piece in _wrap(line, max(width, _MIN_WIDTH))]
+        return [piece for line in lines for piece in wrapped(line, max(width, _MIN_WIDTH))]
 
 
 class _Page:
@@ -186,14 +187,3 @@ class _Page:
         ]
         if shown:
             yield self._say("last", cards="; ".join(shown))
-
-
-def _wrap(line: str, width: int) -> Iterable[str]:
-    """The line in pieces of at most `width` columns, broken at spaces where there are any."""
-    while len(line) > width:
-        cut = line.rfind(" ", 1, width + 1)
-        if cut <= 0 or not line[:cut].strip():
-            cut = width
-        yield line[:cut]
-        line = "    " + line[cut:].lstrip()
-    yield line

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from google.protobuf.message import Message
 
 from grimoire.engine import MarkNote
+from grimoire.engine.phrasebook import facts, templates
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from grimoire.v1 import match_pb2
@@ -43,8 +43,6 @@ _OPTION_ICONS: Final = {
 }
 _BLOW: Final = 10
 """A card that changes a tower by so much is a key event of a replay."""
-
-_K = mf.TemplateKind
 
 
 class TwoTowersTexts:
@@ -95,7 +93,7 @@ def card_name(card: str, language: str) -> str:
 
 def seat_name(seat: int, language: str, names: Mapping[int, str]) -> str:
     """A seat's display name, or `Seat 0` for one without."""
-    return names.get(seat) or words_in(language).refs["seat"].format(seat=seat)
+    return words_in(language).seat(seat, names)
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
@@ -233,7 +231,7 @@ def _manifest(language: str) -> mf.Manifest:
         max_seats=DATA.constants.seats,
         options=[_option(name, words, language) for name in OPTIONS],
         catalogues=[_cards(words, language), _battlefields(words, language)],
-        templates=_templates(words),
+        templates=templates(words, RULES, _ladder(words)),
         clauses=[mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()],
         languages=LANGUAGES,
         bot_levels=[mf.BotLevel(level=level.value, name=words.bots[level]) for level in Level],
@@ -289,7 +287,7 @@ def _card_item(card: Card, language: str) -> mf.CatalogueItem:
         name=card.name.in_language(language),
         text=card.text.in_language(language),
         short_text=short_text(card.id, language),
-        facts=_facts(
+        facts=facts(
             no=card.no,
             colour=card.colour,
             resource=card.resource,
@@ -305,7 +303,7 @@ def _battlefields(words: Words, language: str) -> mf.Catalogue:
         mf.CatalogueItem(
             id=field.id,
             name=field.name.in_language(language),
-            facts=_facts(
+            facts=facts(
                 **dict(zip(FIELDS, field.numbers, strict=True)),
                 tower_goal=field.goal_tower,
                 resource_goal=field.goal_resource,
@@ -317,28 +315,7 @@ def _battlefields(words: Words, language: str) -> mf.Catalogue:
     return mf.Catalogue(name="battlefields", label=words.terms["battlefield"], items=items)
 
 
-def _facts(**facts: object) -> list[mf.Fact]:
-    return [mf.Fact(name=name, value=str(value)) for name, value in facts.items()]
-
-
-def _templates(words: Words) -> Sequence[mf.Template]:
-    tables: tuple[tuple[mf.TemplateKind.ValueType, str, Mapping[str, str]], ...] = (
-        (_K.TEMPLATE_KIND_EVENT, "", words.events),
-        (_K.TEMPLATE_KIND_EVENT, "mark.", words.marks),
-        (_K.TEMPLATE_KIND_PROMPT, "", words.prompts),
-        (_K.TEMPLATE_KIND_COMMAND, "", words.commands),
-        (_K.TEMPLATE_KIND_REF, "", words.refs),
-        (_K.TEMPLATE_KIND_REASON, "", words.reasons),
-        (_K.TEMPLATE_KIND_REASON, "ladder.", words.ladder),
-        (_K.TEMPLATE_KIND_TERM, "", words.terms),
+def _ladder(words: Words) -> Iterable[mf.Template]:
+    return (
+        mf.Template(kind=mf.TEMPLATE_KIND_REASON, key=f"ladder.{key}", text=text) for key, text in words.ladder.items()
     )
-    plain = (
-        mf.Template(kind=kind, key=prefix + key, text=text)
-        for kind, prefix, table in tables
-        for key, text in table.items()
-    )
-    rejections = (
-        mf.Template(kind=_K.TEMPLATE_KIND_REJECTION, key=code, text=text, rule=RULES[code])
-        for code, text in words.rejections.items()
-    )
-    return list(itertools.chain(plain, rejections))

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
+from grimoire.engine.lines import fitting
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.cards import CARDS
 from two_towers.screen.card import card_face
 from two_towers.screen.layout import Layout, effect_lines, layout
-from two_towers.screen.speech import fitting
 from two_towers.words import LANGUAGES
 
 BOARDS = [(80, 19), (84, 34), (100, 26), (104, 34), (120, 30), (128, 44), (164, 50), (240, 70)]

@@ -19,8 +19,11 @@ class Shown(msgspec.Struct, frozen=True):
         view: the game's view message, as the server made it.
         language: of all words.
         names: the seats' display names; any text, never markup.
-        usable: refs that may be picked now: they occur in what is legal and fit what was picked before.
-        picked: refs that are picked.
+        usable: refs that may be picked now: they occur in what is legal. One that does not fit what was picked before
+            takes its place.
+        picked: refs that are picked, in the order they were picked.
+        fits: usable refs that go together with all that is picked.
+        instead: usable refs that could stand in the place of the one picked last.
         asked: a required prompt of one's own is open.
         news: game events that came with this view, in order; empty where only the marks changed.
     """
@@ -29,7 +32,9 @@ class Shown(msgspec.Struct, frozen=True):
     language: str
     names: Mapping[int, str]
     usable: frozenset[str] = frozenset()
-    picked: frozenset[str] = frozenset()
+    picked: tuple[str, ...] = ()
+    fits: frozenset[str] = frozenset()
+    instead: frozenset[str] = frozenset()
     asked: bool = False
     news: tuple[Message, ...] = ()
 

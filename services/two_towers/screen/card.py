@@ -9,10 +9,11 @@ from textual.events import Click
 from textual.widget import Widget
 
 from grimoire.engine.board import BoardHost
+from grimoire.engine.lines import cut, fitting
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.screen.layout import Layout, effect_lines, text_lines
 from two_towers.screen.signs import AGAIN, BAD, DIM, GOAL, GOOD, RESOURCE_COLOURS, RESOURCES, STONE
-from two_towers.screen.speech import Speech, cut, fitting
+from two_towers.screen.speech import Speech
 
 __all__ = ["CardFace", "card_face"]
 

@@ -14,9 +14,10 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from grimoire.engine.board import Shown
+from grimoire.engine.lines import cut
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.screen.signs import BAD, BRICK, DARK, FLAG, GOAL, GOOD, SEAT_COLOURS, SEATS, STONE
-from two_towers.screen.speech import Speech, changed, cut, view_of
+from two_towers.screen.speech import Speech, changed, view_of
 from two_towers.text import ICONS
 
 __all__ = ["Field", "Part", "Works", "field_lines"]

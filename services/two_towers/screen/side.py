@@ -11,6 +11,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from grimoire.engine.board import Shown
+from grimoire.engine.lines import cut, fitting
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.screen.signs import (
     BAD,
@@ -24,7 +25,7 @@ from two_towers.screen.signs import (
     SEATS,
     STONE,
 )
-from two_towers.screen.speech import Speech, changed, cut, fitting, view_of
+from two_towers.screen.speech import Speech, changed, view_of
 from two_towers.state import Phase
 from two_towers.text import seat_name
 

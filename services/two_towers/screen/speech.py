@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.resources
-import tomllib
-
-import msgspec
+from typing import Final
 
 from grimoire.engine.board import Shown
+from grimoire.engine.phrasebook import read_screen_words
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.screen.signs import BAD, GOOD
 from two_towers.short import signed
 from two_towers.text import card_name
 from two_towers.words import LANGUAGES, words_in
 
-__all__ = ["Speech", "changed", "cut", "fitting", "view_of"]
+__all__ = ["Speech", "changed", "view_of"]
 
 
-@functools.cache
-def _catalogue() -> dict[str, dict[str, str]]:
-    text = importlib.resources.files("two_towers").joinpath("data", "screen.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), dict[str, dict[str, str]])
+_WORDS: Final = read_screen_words("two_towers")
 
 
 class Speech:
@@ -29,7 +23,7 @@ class Speech:
 
     def __init__(self, language: str) -> None:
         self.language = language if language in LANGUAGES else LANGUAGES[0]
-        self._texts = _catalogue()[self.language]
+        self._texts = _WORDS[self.language]
 
     def __call__(self, key: str, **arguments: object) -> str:
         """A text with its arguments filled in."""
@@ -51,24 +45,6 @@ def changed(n: int) -> tuple[str, str]:
     (' +5', ' −3', '')
     """
     return (f" {signed(n)}" if n else "", f"bold {GOOD if n > 0 else BAD}")
-
-
-def cut(text: str, width: int) -> str:
-    """At most `width` cells of a text.
-
-    >>> cut("Lohikäärmeen sydän", 10)
-    'Lohikäärm…'
-    """
-    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
-
-
-def fitting(room: int, *texts: str) -> str:
-    """The first text that fits into the room, else the last.
-
-    >>> fitting(8, "+3 a turn", "+3/turn", "+3")
-    '+3/turn'
-    """
-    return next((text for text in texts if len(text) <= room), texts[-1])
 
 
 def view_of(shown: Shown) -> pb.View:

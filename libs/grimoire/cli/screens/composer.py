@@ -101,6 +101,21 @@ class Draft(msgspec.Struct, frozen=True):
         """Things that may be picked now; picking one that excludes another replaces it."""
         return frozenset().union(*(offer.refs() for offer in self.offers))
 
+    @property
+    def fits(self) -> frozenset[str]:
+        """Things that go together with all that is picked."""
+        return frozenset().union(*(offer.refs() for offer in self.remaining)).difference(self.picked)
+
+    @property
+    def instead(self) -> frozenset[str]:
+        """Things that could be picked in the place of the last one."""
+        before = replace(self, picked=self.picked[:-1])
+        return before.fits.difference(self.picked) if self.picked else frozenset()
+
+    def bare(self) -> tuple[str, ...]:
+        """Codes of the commands, in order, for which there is nothing to point at."""
+        return tuple(dict.fromkeys(offer.type for offer in self.offers if not offer.refs()))
+
     def commands(self) -> tuple[str, ...]:
         """Codes of the commands that are left, in order."""
         return tuple(dict.fromkeys(offer.type for offer in self.remaining))

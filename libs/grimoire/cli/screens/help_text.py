@@ -14,6 +14,7 @@ __all__ = ["help_lines", "info_lines"]
 _KEYS: Final = (
     ("1 … 9", "help.pick"),
     ("← → ↑ ↓", "help.arrows"),
+    ("space", "help.choices"),
     ("enter", "help.enter"),
     ("esc", "help.undo"),
     ("? h", "help.help"),

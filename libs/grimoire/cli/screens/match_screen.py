@@ -21,6 +21,7 @@ from textual.widgets.option_list import Option
 
 from grimoire.cli.screens.audit_dialog import AuditDialog
 from grimoire.cli.screens.catalogue_dialog import CatalogueDialog
+from grimoire.cli.screens.choices_dialog import ChoicesDialog
 from grimoire.cli.screens.composer import Offer, command_bytes
 from grimoire.cli.screens.dialogs import Confirm, Read
 from grimoire.cli.screens.handshake_pane import HandshakePane
@@ -102,6 +103,7 @@ class MatchScreen(Screen[After]):
         Binding("q,ctrl+c", "quit", show=False),
         Binding("escape,backspace", "undo", show=False),
         Binding("enter", "confirm", show=False),
+        Binding("space", "choices", show=False),
         Binding("left", "step(-1, 0)", show=False),
         Binding("right", "step(1, 0)", show=False),
         Binding("up", "step(0, -1)", show=False),
@@ -301,12 +303,15 @@ class MatchScreen(Screen[After]):
         if model.may_act:
             keys = {command: key for key, command in self.board.shortcuts.items()}
             chosen = bool(model.draft.picked or model.draft.command)
-            for command in model.draft.commands() if chosen else ():
+            # Before anything is picked: only those commands for which there is nothing to point at.
+            for command in model.draft.commands() if chosen else model.draft.bare():
                 offer = model.draft.only(command)
                 label = model.wording.entry(offer.entry) if offer and wide else model.wording.command(command)
                 buttons.append(BarButton(keys.get(command, ""), label, f"screen.choose('{command}')", main=True))
             if chosen:
                 buttons.append(BarButton("esc", words("key.undo"), "screen.undo"))
+            elif not self._listed:
+                buttons.append(BarButton(words("key.space"), words("key.choices"), "screen.choices"))
         buttons.append(BarButton("?", words("key.help"), "screen.help", rank=1))
         if model.wording.manifest.catalogues:
             label = model.wording.manifest.catalogues[0].label
@@ -414,7 +419,7 @@ class MatchScreen(Screen[After]):
         if not model.may_act:
             return
         offer = model.draft.only(command)
-        if offer is not None and (model.draft.picked or len(model.draft.offers) == 1):
+        if offer is not None and self._is_meant(offer):
             self._send(offer)
             return
         draft = model.draft.choose(command)
@@ -422,10 +427,29 @@ class MatchScreen(Screen[After]):
             self._why_not(command)
             return
         model.draft = draft
-        model.hint("pick.for", command=model.wording.command(command))
+        if offer is not None and not offer.refs():
+            model.hint("confirm.again", command=model.wording.entry(offer.entry))
+        else:
+            model.hint("pick.for", command=model.wording.command(command))
         if not draft.command:
             model.said = None
         self._draw()
+
+    def _is_meant(self, offer: Offer) -> bool:
+        """A command is no slip of a key: something was picked for it, it was chosen before, or it asks for more."""
+        draft = self.model.draft
+        asks = bool(offer.entry.slots) and not offer.refs()
+        return bool(draft.picked) or len(draft.offers) == 1 or draft.command == offer.type or asks
+
+    @work(exclusive=True, group="choices")
+    async def action_choices(self) -> None:
+        """All that may be done now, to choose from by what it says."""
+        model = self.model
+        if not model.may_act or self._listed or self._hide_digest():
+            return
+        offer = await self.app.push_screen_wait(ChoicesDialog(model.words, model.wording, model.draft.remaining))
+        if offer is not None and model.may_act and offer in model.draft.offers:
+            self._send(offer)
 
     def action_confirm(self) -> None:
         """Sends what is chosen. A command that is not the one the prompt is about has to be chosen first."""

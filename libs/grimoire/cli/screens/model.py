@@ -210,7 +210,9 @@ class MatchModel:
             language=self.wording.language,
             names=self.names,
             usable=self.draft.usable if not self.sending else frozenset(),
-            picked=frozenset(self.draft.picked),
+            picked=self.draft.picked,
+            fits=self.draft.fits if not self.sending else frozenset(),
+            instead=self.draft.instead if not self.sending else frozenset(),
             asked=self.stage is Stage.ASKED,
             news=self._news if with_news else (),
         )

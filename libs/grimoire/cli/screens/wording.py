@@ -14,6 +14,8 @@ from grimoire.v1 import manifest_pb2, prompt_pb2
 __all__ = ["Wording", "refusal"]
 
 _REF: Final = manifest_pb2.TEMPLATE_KIND_REF
+_WORDS: Final = frozenset({"resource", "field", "phase", "kind", "source", "with", "to", "colour"})
+"""Arguments whose value may be one of the game's terms."""
 
 
 class Wording:
@@ -30,6 +32,7 @@ class Wording:
         self.manifest = plugin.texts.manifest(self.language)
         self._templates = {(t.kind, t.key): t for t in self.manifest.templates}
         self._names = {c.name: {item.id: item.name for item in c.items} for c in self.manifest.catalogues}
+        self._things = {thing: name for items in reversed(self._names.values()) for thing, name in items.items()}
 
     def name(self) -> str:
         """The game's name."""
@@ -132,8 +135,10 @@ class Wording:
                 return self._names[catalogue][value]
         if name == "name":  # of an option
             return next((schema.label or value for schema in self.schemas if schema.name == value), value)
+        if value in self._things:  # a card may be called a source, a discard, ...
+            return self._things[value]
         found = self._templates.get((manifest_pb2.TEMPLATE_KIND_TERM, value))
-        return found.text if found and name in ("resource", "field", "phase") else value
+        return found.text if found and name in _WORDS else value
 
     @functools.cached_property
     def _clauses(self) -> dict[str, manifest_pb2.Clause]:

@@ -1,0 +1,81 @@
+"""Everything that may be done now, in words, with a filter: the way for whoever does not care to point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from grimoire.cli.screens.composer import Offer
+from grimoire.cli.screens.dialogs import Box
+from grimoire.cli.screens.wording import Wording
+from grimoire.cli.screens.words import Words
+
+__all__ = ["ChoicesDialog"]
+
+
+class ChoicesDialog(Box[Offer]):
+    """Gives the offer that was chosen; Escape gives none.
+
+    Args:
+        words: of the interface.
+        wording: of the game.
+        offers: what is legal and fits what was picked.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "step(1)", show=False, priority=True),
+        Binding("up", "step(-1)", show=False, priority=True),
+    ]
+
+    def __init__(self, words: Words, wording: Wording, offers: Sequence[Offer]) -> None:
+        super().__init__(words, words("choices.title"))
+        # What reads alike is the same to whoever reads it.
+        self._offers = {wording.entry(offer.entry): offer for offer in reversed(offers)}
+        self._labels = tuple(reversed(self._offers))
+
+    def body(self) -> Iterable[Widget]:
+        """Filter, list, and how to choose."""
+        yield Input(placeholder=self.words("filter.hint"), id="filter")
+        yield OptionList(id="things")
+        yield Static(Content(self.words("choices.hint")), classes="muted")
+
+    def on_mount(self) -> None:
+        """Shows everything; the filter takes the keys."""
+        self.query_one("#filter").focus()
+        self._fill("")
+
+    @on(Input.Changed, "#filter")
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def _fill(self, text: str) -> None:
+        wanted = text.casefold().split()
+        shown = [label for label in self._labels if all(word in label.casefold() for word in wanted)]
+        things = self.query_one("#things", OptionList).clear_options()
+        things.add_options([Option(Content(label), id=str(self._labels.index(label))) for label in shown])
+        if shown:
+            things.highlighted = 0
+
+    def action_step(self, step: int) -> None:
+        """Moves the mark in the list, from wherever the keys go."""
+        things = self.query_one("#things", OptionList)
+        if things.option_count:
+            things.highlighted = ((things.highlighted or 0) + step) % things.option_count
+
+    @on(Input.Submitted, "#filter")
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one("#things", OptionList).action_select()
+
+    @on(OptionList.OptionSelected, "#things")
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self._offers[self._labels[int(event.option.id or 0)]])

@@ -1,0 +1,97 @@
+"""A game's words, one file `data/<language>.toml` for each language, and the parts of a manifest made of them."""
+
+from __future__ import annotations
+
+import importlib.resources
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeVar
+
+import msgspec
+
+from grimoire.v1 import manifest_pb2 as mf
+
+__all__ = ["LANGUAGES", "Phrases", "facts", "read_phrases", "read_screen_words", "templates"]
+
+LANGUAGES: Final = ("en", "fi")
+"""Of every game; the first is spoken where another one is asked for."""
+
+
+class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One language. Each table maps a key to a text, some with {named} arguments; clauses to a title and a sentence."""
+
+    name: str
+    events: dict[str, str]
+    prompts: dict[str, str]
+    commands: dict[str, str]
+    refs: dict[str, str]
+    rejections: dict[str, str]
+    reasons: dict[str, str]
+    terms: dict[str, str]
+    options: dict[str, str]
+    presets: dict[str, str]
+    bots: dict[str, str]
+    terminal: dict[str, str]
+    marks: dict[str, str]
+    clauses: dict[str, tuple[str, str]]
+
+    def seat(self, seat: int, names: Mapping[int, str]) -> str:
+        """A seat's display name, or its number for one without."""
+        return names.get(seat) or self.refs["seat"].format(seat=seat)
+
+
+P = TypeVar("P", bound=Phrases)
+
+
+def read_phrases(package: str, kind: type[P]) -> Mapping[str, P]:
+    """A game's words by language.
+
+    Args:
+        package: of the game, with a folder `data`.
+        kind: `Phrases`, or what a game adds to it.
+
+    Raises:
+        msgspec.ValidationError: if a table is missing, or is no table of texts.
+    """
+    folder = importlib.resources.files(package).joinpath("data")
+    read = {n: tomllib.loads(folder.joinpath(f"{n}.toml").read_text("utf-8")) for n in LANGUAGES}
+    return {language: msgspec.convert(text, kind) for language, text in read.items()}
+
+
+def read_screen_words(package: str) -> Mapping[str, Mapping[str, str]]:
+    """The words of a game's board in the terminal client, by language: `data/screen.toml`."""
+    text = importlib.resources.files(package).joinpath("data", "screen.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), dict[str, dict[str, str]])
+
+
+_K: Final = mf.TemplateKind
+
+
+def templates(words: Phrases, rules: Mapping[str, str], more: Iterable[mf.Template] = ()) -> Iterator[mf.Template]:
+    """All sentences of a manifest.
+
+    Args:
+        words: of one language.
+        rules: the rule that each rejection rests on, by code.
+        more: what this game alone has.
+    """
+    tables: tuple[tuple[mf.TemplateKind.ValueType, str, Mapping[str, str]], ...] = (
+        (_K.TEMPLATE_KIND_EVENT, "", words.events),
+        (_K.TEMPLATE_KIND_EVENT, "mark.", words.marks),
+        (_K.TEMPLATE_KIND_PROMPT, "", words.prompts),
+        (_K.TEMPLATE_KIND_COMMAND, "", words.commands),
+        (_K.TEMPLATE_KIND_REF, "", words.refs),
+        (_K.TEMPLATE_KIND_REASON, "", words.reasons),
+        (_K.TEMPLATE_KIND_TERM, "", words.terms),
+    )
+    for kind, prefix, table in tables:
+        for key, text in table.items():
+            yield mf.Template(kind=kind, key=prefix + key, text=text)
+    for code, text in words.rejections.items():
+        yield mf.Template(kind=_K.TEMPLATE_KIND_REJECTION, key=code, text=text, rule=rules[code])
+    yield from more
+
+
+def facts(**named: object) -> list[mf.Fact]:
+    """Facts of a catalogue's item, in this order."""
+    return [mf.Fact(name=name, value=str(value)) for name, value in named.items()]
