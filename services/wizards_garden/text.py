@@ -1,0 +1,315 @@
+"""The game in words and tables: the manifest, sentences for events, marks for a replay's timeline.
+
+An event's sentence is the template of its code, or of the variant that `_phrase` names, with the event's fields as
+arguments: seats and things by name, lists with commas. `{lantern}`, `{name}`, `{action}` and `{source}` are other
+templates (`lantern.fire`, `action.fire.2`, ...), so that each language may inflect them as its sentences need. A
+sentence that begins with a thing's name begins with a capital. Clients that fill in templates do it the same way.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from google.protobuf.message import Message
+
+from grimoire.engine import MarkNote
+from grimoire.engine.phrasebook import LANGUAGES, facts, templates
+from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
+from grimoire.v1 import manifest_pb2 as mf
+from grimoire.v1 import match_pb2
+from wizards_garden.catalogue import DATA, Choice
+from wizards_garden.levels import Level
+from wizards_garden.names import name_of
+from wizards_garden.options import OPTIONS, PRESETS
+from wizards_garden.pieces import CARD_KIND, COLOURS, KINDS, PIECES
+from wizards_garden.rejections import CODES
+from wizards_garden.words import Words, words_in
+
+__all__ = ["WizardsGardenTexts", "seat_name"]
+
+_SEATS: Final = frozenset({"seat", "winner", "first_seat", "active_seat"})
+"""Fields whose number is a seat."""
+
+
+class WizardsGardenTexts:
+    """`GameTexts` of the Wizard's Garden."""
+
+    languages: tuple[str, ...] = LANGUAGES
+
+    def manifest(self, language: str) -> mf.Manifest:
+        """Everything a client says or lists about the game."""
+        manifest = mf.Manifest()
+        manifest.CopyFrom(_manifest(language if language in LANGUAGES else "en"))
+        return manifest
+
+    def say_event(self, event: Message, language: str, names: Mapping[int, str]) -> str:
+        """One sentence for an event; empty where there is nothing to say.
+
+        >>> collected = pb.FireCollected(seat=0, amount_now=3)
+        >>> WizardsGardenTexts().say_event(collected, "en", {0: "Mira"})
+        'Mira collects one fire, now 3.'
+        >>> moved = pb.GnomeMoved(piece="red_gnome_04", **{"from": "c6", "to": "c5"})
+        >>> WizardsGardenTexts().say_event(moved, "fi", {})
+        'Punainen tonttu 4 siirtyy ruudusta c6 ruutuun c5.'
+        """
+        words = words_in(language)
+        phrase = _phrase(event, words, names)
+        if phrase is None:
+            return ""
+        key, more = phrase
+        template = words.events[key]
+        said = template.format(**_arguments(event, language, names), **more)
+        return said[:1].upper() + said[1:] if _begins_with_a_thing(template) else said
+
+    def mark(self, event: Message) -> MarkNote | None:
+        """The timeline mark this event deserves: turns, lanterns placed and dimmed, spells, reshuffles, the end."""
+        match event:
+            case pb.TurnStarted():
+                return MarkNote("turn", "mark.turn", (("turn", str(event.turn)), ("seat", str(event.seat))))
+            case pb.LanternPlaced():
+                return MarkNote("key_event", "mark.lantern", (("seat", str(event.seat)), ("space", event.space)))
+            case pb.LanternDimmed():
+                return MarkNote("key_event", "mark.dimmed", (("seat", str(event.seat)), ("space", event.space)))
+            case pb.SpellCast():
+                return MarkNote("key_event", "mark.spell", (("seat", str(event.seat)), ("spell", event.spell)))
+            case pb.DeckReshuffled():
+                return MarkNote("key_event", "mark.reshuffle", (("number", str(event.number)),))
+            case pb.MatchEnded():
+                return MarkNote("key_event", "mark.ended")
+        return None
+
+
+def seat_name(seat: int, language: str, names: Mapping[int, str]) -> str:
+    """A seat's display name, or `Seat 0` for one without."""
+    return words_in(language).seat(seat, names)
+
+
+# ---- sentences -------------------------------------------------------------------------------------------------------
+
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+
+
+def _begins_with_a_thing(template: str) -> bool:
+    first = _PLACEHOLDER.match(template)
+    return first is not None and first[1] not in _SEATS
+
+
+def _arguments(event: Message, language: str, names: Mapping[int, str]) -> dict[str, str]:
+    """The event's plain fields as people read them."""
+    return {
+        field.name: _said(field.name, getattr(event, field.name), language, names)
+        for field in event.DESCRIPTOR.fields
+        if field.message_type is None
+    }
+
+
+def _said(field: str, value: Any, language: str, names: Mapping[int, str]) -> str:
+    if field in _SEATS:
+        return seat_name(value, language, names)
+    if isinstance(value, str | int):
+        return name_of(str(value), language)
+    return ", ".join(name_of(each, language) for each in value)
+
+
+_Phrase = tuple[str, dict[str, str]]
+
+_SILENT: Final = (pb.DeckSet, pb.TurnEnded)
+"""A pile's order and the bare end of a turn are no news to anybody."""
+
+_VARIANTS: Final[dict[type[Message], str]] = {
+    pb.LanternLit: "by",
+    pb.AttackStopped: "why",
+    pb.GroupWithdrawn: "to",
+    pb.BattleResolved: "outcome",
+}
+"""Events whose code and this field name the template."""
+
+
+def _phrase(event: Message, words: Words, names: Mapping[int, str]) -> _Phrase | None:
+    """The key of an event's template, and arguments that are not its fields; None: there is nothing to say."""
+    if isinstance(event, _SILENT):
+        return None
+    code = _code(event)
+    variant = _VARIANTS.get(type(event))
+    key = _special(event, code) if variant is None else f"{code}_{getattr(event, variant)}"
+    return None if key is None else (key, dict(_more(event, words, names)))
+
+
+def _special(event: Any, code: str) -> str | None:
+    """The template of an event that is worded by more than one field."""
+    match event:
+        case pb.SpiritsDealt():
+            return code if event.cards else f"{code}_hidden"
+        case pb.SpellsDealt():
+            return code if event.spells else f"{code}_hidden"
+        case pb.StateEntered():
+            return "attack_phase" if event.state == "attack" else None
+        case pb.ActionClosed():
+            return None if event.reason == "used_up" else f"{code}_{event.reason}"
+        case pb.PestMoved():
+            return "pair_moved" if event.pair else code
+        case pb.SpiritDrawn():
+            shown = "open" if event.source != "deck" else "deck" if event.card else "hidden"
+            return f"{code}_{shown}"
+        case pb.AttackDeclared():
+            return f"{code}_skull" if event.group == "skull" else code
+        case pb.DefenceMade():
+            return f"{code}_automatic" if event.automatic else f"{code}_{getattr(event, 'with')}"
+        case pb.SurvivorsPlaced():
+            if not event.pieces:
+                return None
+            return f"{code}_supply" if event.to == "supply" else code
+        case pb.MatchEnded():
+            return f"{code}_draw" if event.result == "draw" else f"{code}_{event.reason}"
+        case _:
+            return code
+
+
+def _more(event: Any, words: Words, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
+    match event:
+        case pb.LanternPlaced() | pb.LanternLit():
+            yield "lantern", words.events[f"lantern.{event.kind}"]
+        case pb.LanternPutOut() | pb.LanternDimmed():
+            yield "name", words.events[f"name.{event.kind}"]
+        case pb.MatchEnded() if event.result in COLOURS:
+            yield "winner", words.seat(COLOURS.index(event.result), names)
+        case pb.PositionArranged():
+            yield "turn", str(event.turn_no)
+            yield "seat", words.seat(event.active_seat, names)
+
+
+def _code(event: Message) -> str:
+    """`PestMoved` is `pest_moved`, as the schema has it."""
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", event.DESCRIPTOR.name).lower()
+
+
+# ---- the manifest ----------------------------------------------------------------------------------------------------
+
+ICONS: Final = {"random": "⚄", "blue": "●", "red": "■"}
+"""Plain signs for option values; each stands beside its label, never alone."""
+
+_OPTION_ICONS: Final = {
+    "spells_per_player": "✧",
+    "first_player": "⚑",
+    "turn_limit": "⌛",
+    "turn_time_s": "◷",
+    "timeout_limit": "⊘",
+}
+
+
+_RULES: Final = {code: rule for code, (rule, _) in CODES.items()} | {"bad_option": "WG-1.4", "bad_position": "WG-2"}
+
+
+@functools.cache
+def _manifest(language: str) -> mf.Manifest:
+    words = words_in(language)
+    manifest = mf.Manifest(
+        game=DATA.game,
+        language=language,
+        name=words.name,
+        rules_version=1,
+        catalog_version=str(DATA.data_version),
+        min_seats=DATA.players,
+        max_seats=DATA.players,
+        options=[_option(name, words) for name in OPTIONS],
+        catalogues=[
+            _spells(words, language),
+            _kinds(words, language),
+            _cards(words, language),
+            _pieces(words, language),
+        ],
+        templates=templates(words, _RULES),
+        clauses=[mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()],
+        languages=LANGUAGES,
+        bot_levels=[mf.BotLevel(level=level.value, name=words.bots[level]) for level in Level],
+        presets=[_preset(preset, words) for preset in PRESETS],
+    )
+    manifest.digest = hashlib.sha256(manifest.SerializeToString(deterministic=True)).digest()
+    return manifest
+
+
+def _preset(preset: str, words: Words) -> mf.Preset:
+    changed = [match_pb2.OptionValue(name=name, value=value) for name, value in PRESETS[preset].items()]
+    return mf.Preset(preset=preset, name=words.presets[preset], options=changed)
+
+
+def _option(name: str, words: Words) -> mf.OptionSchema:
+    option = OPTIONS[name]
+    schema = mf.OptionSchema(
+        name=name, default=str(option.default), label=words.options[name], icon=_OPTION_ICONS[name]
+    )
+    if isinstance(option, Choice):
+        schema.type = mf.OPTION_TYPE_CHOICE
+        for value in option.values:
+            label = words.options.get(value) or words.terms[value]
+            schema.choices.add(value=value, label=label, icon=ICONS[value])
+    else:
+        schema.type = mf.OPTION_TYPE_INTEGER
+        schema.min, schema.max = option.min, option.max
+        schema.unit = words.options["seconds"] if name.endswith("_s") else ""
+    return schema
+
+
+def _spells(words: Words, language: str) -> mf.Catalogue:
+    items = [
+        mf.CatalogueItem(
+            id=spell.id,
+            name=spell.name.in_language(language),
+            text=spell.text.in_language(language),
+            short_text=words.terms[spell.timing],
+            facts=facts(timing=spell.timing),
+            rules=[f"WG-13.{number}"],
+        )
+        for number, spell in enumerate(DATA.spells, 1)
+    ]
+    return mf.Catalogue(name="spells", label=words.terms["spells"], items=items)
+
+
+def _kinds(words: Words, language: str) -> mf.Catalogue:
+    items = [
+        mf.CatalogueItem(
+            id=kind.id,
+            name=words.terms[kind.id],
+            text=words.terms["kind_text"].format(
+                lantern=kind.lantern_name.in_language(language),
+                card=kind.spirit_name.in_language(language),
+                one=words.events[f"action.{kind.id}.1"],
+                two=words.events[f"action.{kind.id}.2"],
+            ),
+            short_text=kind.action_name.in_language(language),
+            facts=facts(colour=kind.colour),
+            rules=["WG-2.1", f"WG-6.{number}"],
+        )
+        for number, kind in enumerate(DATA.kinds, 2)
+    ]
+    return mf.Catalogue(name="kinds", label=words.terms["kinds"], items=items)
+
+
+def _cards(words: Words, language: str) -> mf.Catalogue:
+    items = [
+        mf.CatalogueItem(
+            id=card,
+            name=name_of(card, language),
+            short_text=words.events[f"action.{KINDS[kind]}.2"],
+            facts=facts(kind=KINDS[kind]),
+            rules=["WG-4.5"],
+        )
+        for card, kind in CARD_KIND.items()
+    ]
+    return mf.Catalogue(name="cards", label=words.terms["spirits"], items=items)
+
+
+def _pieces(words: Words, language: str) -> mf.Catalogue:
+    items = [
+        mf.CatalogueItem(
+            id=piece,
+            name=name_of(piece, language),
+            rules=["WG-6.2" if piece.startswith("pest") else "WG-6.5"],
+        )
+        for piece in PIECES
+    ]
+    return mf.Catalogue(name="pieces", label=words.terms["pieces"], items=items)
