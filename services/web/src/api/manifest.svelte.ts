@@ -26,6 +26,11 @@ export class Words {
     return this.#names.get(`${catalogue}:${id}`) ?? null;
   }
 
+  /** The name of an item of whichever catalogue has this id. */
+  nameOf(id: string): string | null {
+    return this.manifest.catalogues.map(({ name }) => this.itemName(name, id)).find((name) => name !== null) ?? null;
+  }
+
   /** A template with its {arguments} filled in; the key itself where the game has no such text. */
   say(kind: TemplateKind, key: string, args: Record<string, string> = {}): string {
     const text = this.template(kind, key)?.text ?? key;

@@ -1,7 +1,10 @@
+import type { DescFile, DescMessage, Message } from "@bufbuild/protobuf";
 import type { Component, Snippet } from "svelte";
 
 import type { Words } from "../api/manifest.svelte";
+import type { Prompt } from "../gen/grimoire/v1/prompt_pb";
 import type { Entry } from "../match/entries";
+import type { Phrase, Say } from "../play/phrase";
 
 /** What may be done with the things on a board, as the composer tells. */
 export interface Marks {
@@ -48,6 +51,10 @@ export interface Facts {
 
 /** What a game brings: a picture, the same in words, and nothing else. No network, time, storage or rule. */
 export interface GameModule {
+  /** Its commands, events and view. */
+  messages: DescFile;
+  /** Which of the game's sentences an event is, where its code alone does not say; null: it is not news to anybody. */
+  phraseOf(event: Message, say: Say): Phrase | null | undefined;
   decode(bytes: Uint8Array): unknown;
   Board: Component<BoardProps>;
   /** The whole view in words. */
@@ -57,21 +64,46 @@ export interface GameModule {
   /** What stands in the page's head: the battlefield, the turn. */
   heading(view: unknown, words: Words): { readonly place: string; readonly turn: number };
   inspect(ref: string, view: unknown, words: Words): Facts | null;
+  /** The same prompt with the things of the picture that each command is about, where they are not its fields. */
+  pointed?(prompt: Prompt, view: unknown): Prompt;
+  /** A thing of the picture in words, where its ref alone does not say. */
+  thing?(ref: string, words: Words): string | null;
   /** What changed in these entries. */
   trace(entries: readonly Entry[]): ReadonlyMap<string, number>;
+  /** Commands that several things can be used for are offered by name before anything is pointed at. */
+  offersCommands?: boolean;
   /** Single keys that pick a thing. */
   refKeys: Readonly<Record<string, string>>;
-  /** Single keys that choose a command. */
-  commandKeys: Readonly<Record<string, string>>;
+  /** Single keys that choose a command, the first of them that is legal. */
+  commandKeys: Readonly<Record<string, string | readonly string[]>>;
+  /** Single keys that lead to a place of the picture: the key of the text that names it, which is its `data-place`. */
+  placeKeys?: Readonly<Record<string, string>>;
   /** Commands that are asked for twice. */
   grave: readonly string[];
 }
 
 const MODULES: Readonly<Record<string, () => Promise<{ default: GameModule }>>> = {
   two_towers: () => import("./two_towers"),
+  wizards_garden: () => import("./wizards_garden"),
 };
+
+/** Those that were loaded. */
+const loaded = new Map<string, GameModule>();
 
 /** The module of a game; null: this page has no picture of it, and words must do. */
 export async function moduleOf(game: string): Promise<GameModule | null> {
-  return (await MODULES[game]?.())?.default ?? null;
+  const module = (await MODULES[game]?.())?.default ?? null;
+  if (module !== null) loaded.set(game, module);
+  return module;
+}
+
+/** The same, if it was loaded already. */
+export function loadedModule(game: string): GameModule | null {
+  return loaded.get(game) ?? null;
+}
+
+/** The message of a command or event of a loaded game: `play_card` is `PlayCard`. Null: there is none, and bare words must do. */
+export function messageOf(game: string, code: string): DescMessage | null {
+  const name = code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return loaded.get(game)?.messages.messages.find((message) => message.name === name) ?? null;
 }

@@ -1,10 +1,11 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/svelte";
 import { tick } from "svelte";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Words } from "../api/manifest.svelte";
 import { change } from "../app/settings.svelte";
+import { moduleOf } from "../games/module";
 import { PlayCardSchema } from "../gen/grimoire/games/two_towers/v1/two_towers_pb";
 import { type Command, CommandReplySchema } from "../gen/grimoire/v1/envelope_pb";
 import { ViewerKind } from "../gen/grimoire/v1/frame_pb";
@@ -78,6 +79,7 @@ function table(legal: LegalInit[], { promptId = 1, mine = true }: { promptId?: n
 const button = (name: string | RegExp) => screen.getByRole("button", { name });
 const press = (name: string | RegExp) => fireEvent.click(button(name));
 
+beforeAll(() => moduleOf("two_towers"));
 beforeEach(() => {
   sessionStorage.clear();
   change({ confirm: "always", volume: 0 });

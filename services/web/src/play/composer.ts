@@ -16,12 +16,14 @@ export interface Draft {
   readonly command: string;
   /** Answers to slots by field; slots for one thing may be answered by picking it as well. */
   readonly answers: Readonly<Record<string, Answer>>;
+  /** The entry that was chosen itself, where pointing alone cannot tell it from another. */
+  readonly exact: LegalEntry | null;
   readonly before: Draft | null;
 }
 
 /** Nothing chosen yet. */
 export function draftOf(prompt: Prompt): Draft {
-  return { prompt, picked: [], command: "", answers: {}, before: null };
+  return { prompt, picked: [], command: "", answers: {}, exact: null, before: null };
 }
 
 export function isEmpty(draft: Draft): boolean {
@@ -33,7 +35,13 @@ function ones(entry: LegalEntry): Slot[] {
 }
 
 function candidates({ kind }: Slot): readonly string[] {
+  if (kind.case === "amounts") return kind.value.refs.map(({ ref }) => ref);
   return kind.case === "one" || kind.case === "some" ? kind.value.candidates : kind.case === "payment" ? kind.value.sources : [];
+}
+
+/** Slots that are answered by picking, once it is clear which command is meant. */
+function isForSeveral({ kind }: Slot): boolean {
+  return kind.case === "some" || kind.case === "amounts";
 }
 
 function isFixed(entry: LegalEntry, ref: string): boolean {
@@ -55,7 +63,10 @@ function taken(entry: LegalEntry, picked: readonly string[]): Record<string, str
 /** Entries that fit everything that was chosen. */
 export function remaining(draft: Draft): readonly LegalEntry[] {
   return draft.prompt.legal.filter(
-    (entry) => (draft.command === "" || entry.type === draft.command) && taken(entry, draft.picked) !== null,
+    (entry) =>
+      (draft.exact === null || entry === draft.exact) &&
+      (draft.command === "" || entry.type === draft.command) &&
+      taken(entry, draft.picked) !== null,
   );
 }
 
@@ -83,15 +94,15 @@ function refsOf(entry: LegalEntry): readonly string[] {
 /** Things that may be picked at all. */
 export function usable(draft: Draft): ReadonlySet<string> {
   const open = settled(draft);
-  const several = open === null ? [] : open.slots.filter((slot) => slot.kind.case === "some").flatMap(candidates);
+  const several = open === null ? [] : open.slots.filter(isForSeveral).flatMap(candidates);
   return new Set([...draft.prompt.legal.flatMap(refsOf), ...several]);
 }
 
 /** Of these, what goes on from here: the rest would begin anew. */
 export function targets(draft: Draft): ReadonlySet<string> {
-  if (draft.picked.length === 0) return new Set();
+  if (draft.picked.length === 0 && draft.command === "") return new Set();
   const open = settled(draft);
-  const several = open === null ? [] : open.slots.filter((slot) => slot.kind.case === "some").flatMap(candidates);
+  const several = open === null ? [] : open.slots.filter(isForSeveral).flatMap(candidates);
   const left = remaining(draft).flatMap((entry) => {
     const done = taken(entry, draft.picked) ?? {};
     const free = ones(entry).filter((slot) => !(slot.field in done));
@@ -110,18 +121,21 @@ export function common(draft: Draft): readonly string[] {
 
 /** Everything that is chosen: picked things, and those in slots for several. */
 export function selected(draft: Draft): ReadonlySet<string> {
-  const several = Object.values(draft.answers).filter((answer) => Array.isArray(answer)).flat() as string[];
+  const several = Object.values(draft.answers).flatMap((answer) => {
+    if (typeof answer !== "object") return [];
+    return Array.isArray(answer) ? (answer as string[]) : Object.entries(answer).flatMap(([ref, n]) => (typeof n === "number" && n > 0 ? [ref] : []));
+  });
   return new Set([...draft.picked, ...common(draft), ...several]);
 }
 
 /** Picks a thing, or puts it back; what no longer fits with it is dropped. Unchanged if nothing legal has this thing. */
 export function pick(draft: Draft, ref: string): Draft {
   if (draft.picked.includes(ref)) {
-    return { ...draft, picked: draft.picked.filter((one) => one !== ref), answers: {}, before: draft };
+    return { ...draft, picked: draft.picked.filter((one) => one !== ref), answers: {}, exact: null, before: draft };
   }
   const open = settled(draft);
-  const several = open?.slots.find((slot) => slot.kind.case === "some" && candidates(slot).includes(ref));
-  if (open !== null && several !== undefined) return toggle(draft, several, ref);
+  const several = open?.slots.find((slot) => isForSeveral(slot) && candidates(slot).includes(ref));
+  if (open !== null && several !== undefined) return several.kind.case === "amounts" ? raise(draft, several, ref) : toggle(draft, several, ref);
   if (!usable(draft).has(ref)) return draft;
   const fits = (picked: readonly string[], command: string) =>
     draft.prompt.legal.some((entry) => (command === "" || entry.type === command) && taken(entry, picked) !== null);
@@ -131,7 +145,7 @@ export function pick(draft: Draft, ref: string): Draft {
     const wider = [...kept.slice(0, -1), old, ref];
     if (fits(wider, command)) kept = wider;
   }
-  return { ...draft, picked: kept, command, answers: {}, before: draft };
+  return { ...draft, picked: kept, command, answers: {}, exact: null, before: draft };
 }
 
 function toggle(draft: Draft, slot: Slot, ref: string): Draft {
@@ -143,18 +157,40 @@ function toggle(draft: Draft, slot: Slot, ref: string): Draft {
   return answer(draft, slot.field, [...(now.length < max ? now : now.slice(1)), ref]);
 }
 
+/** One more for a thing; none of it any more when there is no more to give. */
+function raise(draft: Draft, slot: Slot, ref: string): Draft {
+  if (slot.kind.case !== "amounts") return draft;
+  const { refs, maxSum } = slot.kind.value;
+  const given = { ...((draft.answers[slot.field] ?? start(slot)) as Readonly<Record<string, number>>) };
+  const range = refs.find((one) => one.ref === ref);
+  const now = given[ref] ?? 0;
+  const sum = Object.values(given).reduce((total, n) => total + n, 0);
+  return answer(draft, slot.field, { ...given, [ref]: now < (range?.max ?? 0) && sum < maxSum ? now + 1 : (range?.min ?? 0) });
+}
+
 /** Chooses the command, or opens the choice again. Unchanged if no such command fits what was picked. */
 export function choose(draft: Draft, command: string): Draft {
   const next = command === draft.command ? "" : command;
-  const chosen = { ...draft, command: next, before: draft };
+  const chosen = { ...draft, command: next, exact: null, before: draft };
   return remaining(chosen).length === 0 ? draft : { ...chosen, answers: {} };
+}
+
+/** So few entries of one command may be chosen by what they say, too. */
+const FEW = 6;
+
+/** Entries to be chosen by what they say: no pointing decides among them any more, or they are few. */
+export function alike(draft: Draft): readonly LegalEntry[] {
+  const left = remaining(draft);
+  if (left.length < 2) return [];
+  if (draft.picked.length > 0 && targets(draft).size === 0) return left;
+  return draft.command !== "" && left.length <= FEW && left.every((entry) => entry.slots.length === 0) ? left : [];
 }
 
 /** Answers a slot of the settled entry; changing the same answer again is one step. */
 export function answer(draft: Draft, field: string, value: Answer): Draft {
   const slot = settled(draft)?.slots.find((one) => one.field === field);
   if (slot === undefined) return draft;
-  const again = draft.before !== null && field in draft.answers && !(field in draft.before.answers) && slot.kind.case !== "some";
+  const again = draft.before !== null && field in draft.answers && !(field in draft.before.answers) && !isForSeveral(slot);
   return { ...draft, answers: { ...draft.answers, [field]: value }, before: again ? draft.before : draft };
 }
 

@@ -2,8 +2,7 @@ import { assertive, polite, toast } from "../app/announce.svelte";
 import { account, ensureAccount, isKnown, refresh } from "../app/session.svelte";
 import { settings } from "../app/settings.svelte";
 import { type Words, wordsOf } from "../api/manifest.svelte";
-import { type GameModule, type Marks, moduleOf, NO_MARKS } from "../games/module";
-import { messageOf } from "../games/schemas";
+import { type GameModule, type Marks, messageOf, moduleOf, NO_MARKS } from "../games/module";
 import { OutcomeKind, PromptCause, PromptClosedSchema } from "../gen/grimoire/v1/match_pb";
 import { MatchStatus } from "../gen/grimoire/v1/frame_pb";
 import type { MatchSummary } from "../gen/grimoire/v1/matchmaking_pb";
@@ -14,6 +13,7 @@ import { type Entry, eventsOf } from "../match/entries";
 import { namesOf, summaryOf } from "../match/sitters";
 import type { MatchStore } from "../match/store.svelte";
 import {
+  alike,
   answer,
   answersOf,
   choose,
@@ -187,6 +187,13 @@ export class Desk {
     return this.store.own.find((p) => p.required) ?? this.store.prompts.find((p) => p.required) ?? null;
   }
 
+  /** What is asked of this seat; the game says which things of its picture each command is about. */
+  own = $derived.by((): readonly Prompt[] => {
+    const { module, view } = this;
+    const asked = this.store.own;
+    return module?.pointed === undefined || view === null ? asked : asked.map((prompt) => module.pointed?.(prompt, view) ?? prompt);
+  });
+
   /** Milliseconds left of a prompt at a time of this machine; null: it has no deadline. */
   leftOf(prompt: Prompt, now: number): number | null {
     return prompt.deadlineMs === 0n ? null : Number(prompt.deadlineMs) - this.store.clock.now(now);
@@ -226,8 +233,7 @@ export class Desk {
 
   /** Follows the open prompts: the same choice in a renewed one, nothing chosen in another. */
   sync(): void {
-    const { own } = this.store;
-    const { draft } = this;
+    const { draft, own } = this;
     const same = draft === null ? undefined : own.find((prompt) => prompt.promptId === draft.prompt.promptId);
     if (same !== undefined && draft !== null) {
       if (same !== draft.prompt) this.draft = keptFor(draft, same);
@@ -315,7 +321,7 @@ export class Desk {
       if (!next.picked.includes(ref)) next = pick(next, ref);
     }
     next = choose({ ...next, command: "" }, entry.type);
-    this.#step({ ...next, before: this.draft });
+    this.#step({ ...next, exact: settled(next) === entry ? null : entry, before: this.draft });
     this.#sendIfWished();
   }
 
@@ -343,6 +349,11 @@ export class Desk {
     return this.draft === null ? [] : commands(this.draft);
   }
 
+  /** Entries that nothing but their words tells apart. */
+  get alike(): readonly LegalEntry[] {
+    return this.draft === null ? [] : alike(this.draft);
+  }
+
   only(command: string): LegalEntry | null {
     return this.draft === null ? null : only(this.draft, command);
   }
@@ -362,10 +373,10 @@ export class Desk {
   }
 
   /** Presses the button of a command: sends it if nothing is open, otherwise asks for the rest. */
-  press(command: string): void {
-    const entry = this.only(command);
-    if (this.draft === null || entry === null) return;
-    if (this.draft.command !== command) this.#step(choose(this.draft, command));
+  press(entry: LegalEntry): void {
+    if (this.draft === null) return;
+    if (this.only(entry.type) !== entry) this.take(entry);
+    else if (this.draft.command !== entry.type) this.#step(choose(this.draft, entry.type));
     if (entry.slots.length === 0) this.confirm();
   }
 
@@ -558,7 +569,7 @@ export class Desk {
 
   /** What a picked thing is best called by: the card rather than its slot. */
   calledBy(ref: string): string {
-    if (this.draft === null) return ref;
+    if (this.draft === null || (this.words !== null && (this.module?.thing?.(ref, this.words) ?? null) !== null)) return ref;
     const fixed = common(this.draft);
     return fixed.includes(ref) ? (fixed.at(-1) ?? ref) : ref;
   }

@@ -3,6 +3,8 @@ export interface Say {
   (key: string, args: Record<string, string>): string;
   seat(seat: number): string;
   term(key: string): string;
+  /** What an item of a catalogue is called. */
+  item(id: string): string;
 }
 
 /** What a game adds to the sentence of an event: another template than the event's code, ready-made arguments. */

@@ -1,7 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import { Words } from "../api/manifest.svelte";
+import { moduleOf } from "../games/module";
 import { CardDrawnSchema, CardPlayedSchema, EffectsAppliedSchema, MatchEndedSchema, PileOrderedSchema } from "../gen/grimoire/games/two_towers/v1/two_towers_pb";
 import { RejectionSchema } from "../gen/grimoire/v1/envelope_pb";
 import { ManifestSchema, TemplateKind } from "../gen/grimoire/v1/manifest_pb";
@@ -34,6 +35,8 @@ const words = new Words(
 );
 const NAMES = ["Mira", ""];
 const say = (type: string, body: Uint8Array) => eventSentence(words, "two_towers", create(EventSchema, { type, body: body as Uint8Array<ArrayBuffer> }), NAMES);
+
+beforeAll(() => moduleOf("two_towers"));
 
 describe("an event in a sentence", () => {
   it("names seats, cards and terms", () => {

@@ -2,8 +2,7 @@ import { type DescField, type DescMessage, fromBinary, type Message } from "@buf
 import { reflect } from "@bufbuild/protobuf/reflect";
 
 import type { Words } from "../api/manifest.svelte";
-import { messageOf } from "../games/schemas";
-import { phraseOf as twoTowers } from "../games/two_towers/phrases";
+import { loadedModule, messageOf } from "../games/module";
 import type { Rejection } from "../gen/grimoire/v1/envelope_pb";
 import { TemplateKind } from "../gen/grimoire/v1/manifest_pb";
 import {
@@ -20,7 +19,7 @@ import {
 import type { Label, LegalEntry, Slot } from "../gen/grimoire/v1/prompt_pb";
 import { has, language, t } from "../i18n/index.svelte";
 import { short } from "../match/chain";
-import type { Phrase, Say } from "./phrase";
+import type { Say } from "./phrase";
 
 /** Shapes by which seats are told apart, never by colour alone. */
 export const MARKS = ["●", "▲", "■", "◆", "✚"] as const;
@@ -29,8 +28,6 @@ export const MARKS = ["●", "▲", "■", "◆", "✚"] as const;
 export function markOf(seat: number): string {
   return MARKS[seat] ?? String(seat + 1);
 }
-
-const PHRASES: Readonly<Record<string, (event: Message, say: Say) => Phrase | null | undefined>> = { two_towers: twoTowers };
 
 /** Fields whose number is a seat. */
 const SEATS = new Set(["seat", "winner", "first_seat", "active_seat"]);
@@ -61,8 +58,9 @@ function argumentText(words: Words, names: readonly string[], name: string, valu
   if (SEATS.has(name) && /^\d+$/.test(value)) return seatName(names, Number(value));
   const known = words.itemName(name, value) ?? words.itemName(`${name}s`, value);
   if (known !== null) return known;
+  if (TERMS.has(name)) return termOf(words, value);
   if (name === "name") return words.manifest.options.find((option) => option.name === value)?.label ?? value;
-  return TERMS.has(name) ? termOf(words, value) : value;
+  return words.nameOf(value) ?? value;
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------------
@@ -79,12 +77,16 @@ export function eventSentence(words: Words, game: string, event: Event, names: r
   const say: Say = Object.assign((key: string, args: Record<string, string>) => words.say(TemplateKind.EVENT, key, args), {
     seat: (seat: number) => seatName(names, seat),
     term: (key: string) => termOf(words, key),
+    item: (id: string) => words.nameOf(id) ?? id,
   });
-  const phrase = PHRASES[game]?.(message, say) ?? (PHRASES[game] === undefined ? {} : null);
+  const phrase = loadedModule(game)?.phraseOf(message, say) ?? null;
   if (phrase === null) return "";
   const key = phrase.key ?? event.type;
   if (words.template(TemplateKind.EVENT, key) === null) return "";
-  return words.say(TemplateKind.EVENT, key, { ...argumentsOf(words, schema, message, names), ...phrase.args });
+  const said = words.say(TemplateKind.EVENT, key, { ...argumentsOf(words, schema, message, names), ...phrase.args });
+  // Things are not written with a capital, unless a sentence begins with one; people are called as they are.
+  const first = /^\{(\w+)\}/.exec(words.template(TemplateKind.EVENT, key)?.text ?? "")?.[1];
+  return first === undefined || SEATS.has(first) ? said : said.charAt(0).toLocaleUpperCase() + said.slice(1);
 }
 
 function argumentsOf(words: Words, schema: DescMessage, message: Message, names: readonly string[]): Record<string, string> {
@@ -175,7 +177,7 @@ export function thingText(words: Words, ref: string, names: readonly string[] = 
   if (at < 0) return termOf(words, ref);
   const [kind, name] = [ref.slice(0, at), ref.slice(at + 1)];
   if (kind === "option") return termOf(words, name);
-  const known = argumentText(words, names, kind, name);
+  const known = loadedModule(words.manifest.game)?.thing?.(ref, words) ?? argumentText(words, names, kind, name);
   if (known !== name) return known;
   // People count from one.
   const shown = kind === "slot" && /^\d+$/.test(name) ? String(Number(name) + 1) : name;

@@ -3,12 +3,14 @@ import { fromBinary } from "@bufbuild/protobuf";
 import {
   CardPlayedSchema,
   EffectsAppliedSchema,
+  file_grimoire_games_two_towers_v1_two_towers,
   type View,
   ViewSchema,
 } from "../../gen/grimoire/games/two_towers/v1/two_towers_pb";
 import type { Entry } from "../../match/entries";
 import type { GameModule } from "../module";
 import Board from "./Board.svelte";
+import { phraseOf } from "./phrases";
 import { inspect, sections, situation } from "./words";
 
 /** What cards changed, by `seat.field`; what a turn produces is no news. */
@@ -31,6 +33,8 @@ function trace(entries: readonly Entry[]): ReadonlyMap<string, number> {
 }
 
 const module: GameModule = {
+  messages: file_grimoire_games_two_towers_v1_two_towers,
+  phraseOf,
   decode: (bytes) => fromBinary(ViewSchema, bytes),
   Board,
   sections: (view, words, names, me) => sections(view as View, words, names, me),
