@@ -30,7 +30,7 @@ class PositionError(ValueError):
     """
 
     def __init__(self, sentence: str, rule: str = "") -> None:
-        super().__init__(f"{sentence} ({rule})" if rule else sentence)
+        super().__init__(f"{sentence.removesuffix('.')} ({rule})." if rule else sentence)
         self.sentence = sentence
         self.rule = rule
 
