@@ -1,27 +1,17 @@
-"""Open fields of a legal command: the nine kinds, what answers them, and how an answer becomes part of the command.
-
-An answer fills the command's field of the slot's name: a plain field for one thing, a number or a name; a repeated
-field for several things or an order. Where each thing has something of its own (amounts, assign) the field is a
-repeated message whose first field is the thing and whose second is what it gets. A thing is named by what stands behind
-the kind in its ref: `slot:2` is 2, `card:ruby` is ruby.
-"""
+"""Open fields of a legal command: the nine kinds, and what answers them (`grimoire.engine.answers`)."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
 
+from grimoire.engine.answers import Answer, fill
 from grimoire.v1 import prompt_pb2
 
-__all__ = ["Answer", "Fault", "SlotKind", "fault", "fill", "kind_of", "parse", "start", "things"]
-
-Answer = str | int | tuple[str, ...] | Mapping[str, int] | Mapping[str, str]
-"""One thing or name; a number; several things; an amount or a choice for each thing."""
+__all__ = ["Answer", "Fault", "SlotKind", "fault", "fill", "forced", "kind_of", "parse", "start", "things"]
 
 
 class SlotKind(enum.StrEnum):
@@ -86,6 +76,23 @@ def start(slot: prompt_pb2.Slot) -> Answer | None:
             return tuple(slot.payment.automatic)
         case SlotKind.SOME:
             return ()
+        case _:
+            return None
+
+
+def forced(slot: prompt_pb2.Slot) -> Answer | None:
+    """The only answer there is; None: there is a choice.
+
+    >>> forced(prompt_pb2.Slot(field="from", one=prompt_pb2.One(candidates=["space:b3"])))
+    'space:b3'
+    """
+    match kind_of(slot):
+        case SlotKind.ONE if len(slot.one.candidates) == 1:
+            return slot.one.candidates[0]
+        case SlotKind.SOME if slot.some.min == len(slot.some.candidates):
+            return tuple(slot.some.candidates)
+        case SlotKind.NUMBER if slot.number.min == slot.number.max:
+            return slot.number.min
         case _:
             return None
 
@@ -172,47 +179,6 @@ _FAULTS: Final[dict[SlotKind, Callable[[prompt_pb2.Slot, Answer, Sequence[str]],
     SlotKind.ORDER: _order,
     SlotKind.PAYMENT: _payment,
 }
-
-
-# ---- into the command ------------------------------------------------------------------------------------------------
-
-
-def fill(message: Message, slot: prompt_pb2.Slot, answer: Answer) -> None:
-    """Writes an answer that fits into the command's field.
-
-    Raises:
-        KeyError: if the command has no such field.
-        ValueError, TypeError: if the field cannot take it.
-    """
-    field = message.DESCRIPTOR.fields_by_name[slot.field]
-    target: Any = getattr(message, field.name)
-    if isinstance(answer, Mapping):
-        if field.message_type is None or len(field.message_type.fields) < 2:
-            raise TypeError(f"{field.full_name} holds no pairs")
-        thing, value = field.message_type.fields[:2]
-        del target[:]
-        for ref, gets in answer.items():
-            pair = target.add()
-            setattr(pair, thing.name, _value(thing, ref))
-            setattr(pair, value.name, _value(value, gets))
-    elif isinstance(answer, tuple):
-        del target[:]
-        target.extend(_value(field, ref) for ref in answer)
-    else:
-        setattr(message, field.name, _value(field, answer))
-
-
-def _value(field: Any, answer: str | int) -> str | int | bool:
-    if isinstance(answer, int):
-        return answer
-    name = answer.partition(":")[2] or answer
-    if field.type == FieldDescriptor.TYPE_STRING:
-        return name
-    if field.type == FieldDescriptor.TYPE_BOOL:
-        return name == "true"
-    if field.enum_type is not None:
-        return int(field.enum_type.values_by_name[name].number)
-    return int(name)
 
 
 # ---- from a line of text ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def allows(legal: Sequence[Legal], schema: Schema, command: Message) -> bool | N
     """Whether the command is one of these, or of one of these families.
 
     Returns:
-        None if that depends on a slot of a kind whose values are made up by the game (amounts, assign, name, payment).
+        None if that depends on a slot of a kind whose values are made up by the game (assign, name, payment).
     """
     code = schema.code(command)
     unsure = False
@@ -64,6 +64,21 @@ def _slot_allows(slot: prompt_pb2.Slot, value: Any) -> bool | None:
         return bool(slot.number.min <= value <= slot.number.max)
     if kind == "option":
         return str(value) in slot.option.options
+    if kind == "amounts":
+        return _amounts_allow(slot.amounts, value)
     if kind == "order":
         return sorted(map(str, value)) in (sorted(slot.order.refs), sorted(map(reference, slot.order.refs)))
     return None
+
+
+def _amounts_allow(amounts: prompt_pb2.Amounts, pairs: Any) -> bool:
+    """Each thing at most once, an amount within its bounds, and so the sum; what is not named gets nothing."""
+    chosen = [[getattr(pair, field.name) for field in pair.DESCRIPTOR.fields[:2]] for pair in pairs]
+    given = {str(thing): int(amount) for thing, amount in chosen}
+    bounds = {reference(each.ref): (each.min, each.max) for each in amounts.refs}
+    return (
+        len(given) == len(chosen)
+        and given.keys() <= bounds.keys()
+        and all(least <= given.get(thing, 0) <= most for thing, (least, most) in bounds.items())
+        and amounts.min_sum <= sum(given.values()) <= amounts.max_sum
+    )
