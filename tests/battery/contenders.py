@@ -85,6 +85,39 @@ def _two_towers() -> list[Contender]:
     ]
 
 
+# ---- wizards_garden --------------------------------------------------------------------------------------------------
+
+_TURNED_UP_BY_ONE_COMMAND = 3
+
+
+def swap_wizards_garden(state: Any, seat: int, keep: frozenset[str], chance: random.Random) -> Any:
+    """Spirits of the opponent's hand and of the deeper deck change places, and its spells with those nobody has."""
+    enemy = 1 - seat
+    side = state.seats[enemy]
+    hand, deck = [*side.hand], [*state.deck]
+    spells, aside = [*side.spells], [*state.set_aside]
+    for hidden, rest in ((hand, deck), (spells, aside)):
+        first = _TURNED_UP_BY_ONE_COMMAND if rest is deck else 0
+        places = [(hidden, index) for index in range(len(hidden))]
+        places += [(rest, index) for index in range(first, len(rest))]
+        places = [(where, index) for where, index in places if where[index] not in keep]
+        cards = [where[index] for where, index in places]
+        chance.shuffle(cards)
+        for (where, index), card in zip(places, cards, strict=True):
+            where[index] = card
+    seats = [*state.seats]
+    seats[enemy] = replace(side, hand=tuple(hand), spells=tuple(spells))
+    return replace(state, seats=tuple(seats), deck=tuple(deck), set_aside=tuple(aside))
+
+
+def _wizards_garden() -> list[Contender]:
+    plugin = load_game("wizards_garden")
+    return [
+        Contender(plugin, 2, {"spells_per_player": spells, "turn_limit": turns}, 100 * int(turns), swap_wizards_garden)
+        for spells, turns in (("2", "60"), ("3", "40"), ("1", "40"))
+    ]
+
+
 # ---- toy -------------------------------------------------------------------------------------------------------------
 
 
@@ -113,7 +146,7 @@ def _toy() -> list[Contender]:
     ]
 
 
-KNOWN = {"two_towers": _two_towers, "toy": _toy}
+KNOWN = {"two_towers": _two_towers, "wizards_garden": _wizards_garden, "toy": _toy}
 
 CONTENDERS = [*_toy(), *(c for name in game_names() if name in KNOWN for c in KNOWN[name]())]
 """Every option set of every game."""

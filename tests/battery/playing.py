@@ -12,15 +12,16 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from grimoire.engine import CLOCK, Actor, Decision, Illegal, Legal, Prompt, Schema, Setup, Start
+from grimoire.engine.answers import Answer, fill, random_answer
 from grimoire.fairness.draws import RecordedDraws
 from grimoire.fairness.secret import Secret
 from grimoire.match import Entry
-from grimoire.match.scenario.legality import reference
 from grimoire.match.table import Table
 from grimoire.v1 import match_pb2
 from tests.battery.contenders import Contender
 
 _INTEGERS = (FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64)
+_SAMPLES = 5
 _SIGNED = (FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_INT64)
 
 
@@ -91,15 +92,21 @@ def every_command(legal: Legal, schema: Schema, at_most: int = 500) -> list[Mess
     for chosen in itertools.islice(itertools.product(*values), at_most):
         command = schema.command(legal.type, legal.fixed)
         for slot, value in zip(legal.slots, chosen, strict=True):
-            setattr(command, slot.field, value)
+            fill(command, slot, value)
         commands.append(command)
     return commands
 
 
-def _values(slot: Any) -> list[Any]:
+def _values(slot: Any) -> list[Answer]:
     kind = slot.WhichOneof("kind")
     if kind == "one":
-        return [reference(ref) for ref in slot.one.candidates]
+        return [*slot.one.candidates]
+    if kind == "some":
+        counts = range(slot.some.min, slot.some.max + 1)
+        return [chosen for count in counts for chosen in itertools.permutations(slot.some.candidates, count)]
+    if kind == "amounts":
+        chance = random.Random(str(slot))
+        return [random_answer(slot, chance) for _ in range(_SAMPLES)]
     if kind == "number":
         return [*range(slot.number.min, slot.number.max + 1)]
     if kind == "option":
