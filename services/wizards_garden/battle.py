@@ -52,16 +52,13 @@ def declare_attack(course: Course, command: pb.DeclareAttack) -> str:
     if group is None:
         return "unknown_id"
     seat = draft.active
+    by_gnome = group.pieces[0] < FIRST_PEST
+    fault = _fire_fault(draft, seat, group.target, fire) if by_gnome else _no_fire_fault(draft, seat, fire)
+    if fault:
+        return fault
     found = facing(draft, seat, group)
     if found != "opposed":
         return found
-    by_gnome = group.pieces[0] < FIRST_PEST
-    if by_gnome:
-        fault = _fire_fault(draft, seat, group.target, fire)
-        if fault:
-            return fault
-    elif fire != 0:
-        return "bad_amount"
     strength = fire if by_gnome else len(group.pieces)
     begin_battle(course, group.origin, group.target, strength, fire)
     return ""
@@ -73,6 +70,13 @@ def _fire_fault(draft: Draft, seat: int, target: int, fire: int) -> str:
     if fire < 1:
         return "bad_amount"
     return "own_target" if fire > most_fire(draft, seat, target) else ""
+
+
+def _no_fire_fault(draft: Draft, seat: int, fire: int) -> str:
+    """Pests and pairs name no fire (WG-9.3)."""
+    if fire > draft.fire[seat]:
+        return "not_enough_fire"
+    return "bad_amount" if fire else ""
 
 
 def most_fire(draft: Draft, seat: int, target: int) -> int:

@@ -197,7 +197,11 @@ def pest_moves(draft: Draft, pest: int) -> list[int]:
 def pest_targets(draft: Draft, pests: tuple[int, ...], seat: int) -> list[int]:
     """Spaces that these pests of one space may threaten together."""
     origin = draft.places[pests[0]]
-    taken = {group.target for group in draft.groups if group.origin == origin and not {*group.pieces}.isdisjoint(pests)}
+    taken = {
+        group.target
+        for group in draft.groups
+        if group.origin == origin and (group.in_transit or not {*group.pieces}.isdisjoint(pests))
+    }
     return [target for target in ADJACENT[origin] if target not in taken and not pests_threaten(draft, seat, target)]
 
 

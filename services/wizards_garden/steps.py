@@ -120,8 +120,8 @@ def threaten_with_pests(course: Course, command: pb.ThreatenWithPests) -> str:
     if fault:
         return fault
     there = draft.group_over(origin, target)
-    if there is not None and any(pest in there.pieces for pest in pests):
-        return "border_taken"
+    if there is not None and (there.in_transit or any(pest in there.pieces for pest in pests)):
+        return "border_taken"  # in transit: a gnome, and one border carries one group (WG-8.2)
     pieces = draft.standing[origin] if draft.has_pair(origin) else tuple(sorted(pests))
     _threaten(course, origin, target, pieces)
     return ""
