@@ -36,6 +36,7 @@ __all__ = [
     "pest_fault",
     "pest_moves",
     "pest_targets",
+    "pests_join",
     "pests_threaten",
     "pit_is_full",
     "transit_gnome_targets",
@@ -194,15 +195,20 @@ def pest_moves(draft: Draft, pest: int) -> list[int]:
     return [to for to in ADJACENT[place] if not pest_enters(draft, to, pair)]
 
 
+def pests_join(draft: Draft, origin: int, target: int, pests: tuple[int, ...]) -> bool:
+    """Whether these pests may be set on the border: no threat lies there, or one that they may join (WG-8.2)."""
+    there = draft.group_over(origin, target)
+    return there is None or (there.pieces[-1] >= FIRST_PEST and {*there.pieces}.isdisjoint(pests))
+
+
 def pest_targets(draft: Draft, pests: tuple[int, ...], seat: int) -> list[int]:
     """Spaces that these pests of one space may threaten together."""
     origin = draft.places[pests[0]]
-    taken = {
-        group.target
-        for group in draft.groups
-        if group.origin == origin and (group.in_transit or not {*group.pieces}.isdisjoint(pests))
-    }
-    return [target for target in ADJACENT[origin] if target not in taken and not pests_threaten(draft, seat, target)]
+    return [
+        target
+        for target in ADJACENT[origin]
+        if not pests_threaten(draft, seat, target) and pests_join(draft, origin, target, pests)
+    ]
 
 
 def pest_arrivals(draft: Draft, pit: int) -> list[int]:
