@@ -18,7 +18,7 @@ from wizards_garden.battle import defending_gnome, most_fire
 from wizards_garden.board import DEPOSITS, IS_DEPOSIT, PITS, SPACES, TERRACE_DEPOSIT
 from wizards_garden.choices import WATER_TO_LIGHT, deposit_open, lantern_fault, pair_fault
 from wizards_garden.draft import Draft
-from wizards_garden.pieces import CARD_KIND, FIRE, FIRST_PEST, GNOME, KINDS, PEST, PIECES, SPIRIT, WATER
+from wizards_garden.pieces import CARD_KIND, COLOURS, FIRE, FIRST_PEST, GNOME, KINDS, PEST, PIECES, SPIRIT, WATER
 from wizards_garden.reach import (
     GNOMES_OF,
     PESTS,
@@ -73,34 +73,45 @@ def legal_commands(state: State, seat: int) -> tuple[Legal, ...]:
 # ---- entries ---------------------------------------------------------------------------------------------------------
 
 
+_Said = tuple[tuple[str, str], ...]
+
+
 @functools.cache
-def _complete(command: str, *fixed: tuple[str, Fixed]) -> Legal:
-    return Legal(command, fixed, label=command)
+def _complete(command: str, *fixed: tuple[str, Fixed], label: str = "", about: _Said = ()) -> Legal:
+    return Legal(command, fixed, label=label or command, about=about)
+
+
+@functools.cache
+def _asks(field: str) -> prompt_pb2.Label:
+    """The question that a slot is: a term of the game."""
+    return prompt_pb2.Label(key=f"slot_{field}")
 
 
 @functools.lru_cache(maxsize=4096)
 def _one(field: str, refs: _Refs) -> _Slot:
-    return _Slot(field=field, one=prompt_pb2.One(candidates=refs))
+    return _Slot(field=field, label=_asks(field), one=prompt_pb2.One(candidates=refs))
 
 
 @functools.lru_cache(maxsize=1024)
 def _number(field: str, least: int, most: int) -> _Slot:
-    return _Slot(field=field, number=prompt_pb2.NumberRange(min=least, max=most))
+    return _Slot(field=field, label=_asks(field), number=prompt_pb2.NumberRange(min=least, max=most))
 
 
 @functools.lru_cache(maxsize=1024)
 def _some(field: str, refs: _Refs, least: int) -> _Slot:
-    return _Slot(field=field, some=prompt_pb2.Some(candidates=refs, min=least, max=len(refs)))
+    return _Slot(field=field, label=_asks(field), some=prompt_pb2.Some(candidates=refs, min=least, max=len(refs)))
 
 
 def _amounts(field: str, most: Iterable[tuple[int, int]], in_all: int) -> _Slot:
     """So many crystals for each of these spaces, at least one in all."""
     refs = [prompt_pb2.AmountRange(ref=_SPACE_REFS[space], min=0, max=amount) for space, amount in most]
-    return _Slot(field=field, amounts=prompt_pb2.Amounts(refs=refs, min_sum=1, max_sum=in_all))
+    return _Slot(field=field, label=_asks(field), amounts=prompt_pb2.Amounts(refs=refs, min_sum=1, max_sum=in_all))
 
 
-def _open(command: str, *slots: _Slot, fixed: tuple[tuple[str, Fixed], ...] = ()) -> Legal:
-    return Legal(command, fixed, slots, label=command)
+def _open(
+    command: str, *slots: _Slot, fixed: tuple[tuple[str, Fixed], ...] = (), label: str = "", about: _Said = ()
+) -> Legal:
+    return Legal(command, fixed, slots, label=label or command, about=about)
 
 
 def _spaces(spaces: Iterable[int]) -> _Refs:
@@ -120,18 +131,19 @@ def _preparation(draft: Draft, seat: int) -> Iterator[Legal]:
         for second in range(first + 1, len(hand)):
             pair = hand[first], hand[second]
             kinds = tuple(f"kind:{kind}" for kind in dict.fromkeys(KINDS[CARD_KIND[card]] for card in pair))
-            yield _open("prepare", _some("spirits", _cards(pair), 2), _one("kind", kinds))
+            about = ("first", pair[0]), ("second", pair[1])
+            yield _open("prepare", _some("spirits", _cards(pair), 2), _one("kind", kinds), about=about)
 
 
 def _garden(draft: Draft, seat: int) -> Iterator[Legal]:
     lanterns = draft.lanterns[seat]
     for kind, lantern in enumerate(lanterns):
         if lantern == BRIGHT:
-            yield _complete("lantern_action", ("kind", KINDS[kind]))
+            yield _complete("lantern_action", ("kind", KINDS[kind]), label=f"lantern_action_{KINDS[kind]}")
     if draft.water[TERRACE_DEPOSIT[seat]] >= WATER_TO_LIGHT:
         for kind in range(len(KINDS)):
             if not lantern_fault(draft, seat, kind):
-                yield _complete("light_with_water", ("kind", KINDS[kind]))
+                yield _complete("light_with_water", ("kind", KINDS[kind]), label=f"light_with_water_{KINDS[kind]}")
     if LIT in lanterns:
         for deposit in DEPOSITS:
             if deposit_open(draft, seat, deposit):
@@ -144,24 +156,31 @@ def _wizard_start(draft: Draft, seat: int) -> Iterator[Legal]:
     hand = draft.hands[seat]
     if hand:
         for slot in range(2):
-            yield _open("swap_spirit", _one("card", _cards(hand)), fixed=(("slot", slot),))
+            card, about = _one("card", _cards(hand)), (("kind", _spirit(draft, seat, slot)),)
+            yield _open("swap_spirit", card, fixed=(("slot", slot),), label=f"swap_spirit_{slot}", about=about)
     yield from _wizard_main(draft, seat)
 
 
 def _wizard_main(draft: Draft, seat: int) -> Iterator[Legal]:
     if not pair_fault(draft, seat):
-        yield _complete("light_with_pair")
+        yield _complete("light_with_pair", label=f"light_with_pair_{_spirit(draft, seat, 0)}")
     for slot in range(2):
-        yield _complete("spirit_action", ("slot", slot))
+        yield _complete("spirit_action", ("slot", slot), label=f"spirit_action_{_spirit(draft, seat, slot)}")
     for kind in KINDS:
-        yield _complete("magician_action", ("kind", kind))
+        yield _complete("magician_action", ("kind", kind), label=f"magician_action_{kind}")
     yield from _spells(draft, seat)
     yield _complete("end_phase")
 
 
+def _spirit(draft: Draft, seat: int, slot: int) -> str:
+    """The kind of the spirit in this slot of the seat's board."""
+    return KINDS[CARD_KIND[draft.spirits[seat][slot]]]
+
+
 def _wizard_pending(draft: Draft, seat: int) -> Iterator[Legal]:
     for pending in draft.pending:
-        yield _complete("start_action", ("index", pending.index))
+        label = f"start_action_{KINDS[pending.kind]}_{pending.steps}"
+        yield _complete("start_action", ("index", pending.index), label=label)
     yield from _spells(draft, seat)
     yield _complete("end_phase")
 
@@ -177,15 +196,16 @@ def _wizard_end(draft: Draft, seat: int) -> Iterator[Legal]:
 def _attack(draft: Draft, seat: int) -> Iterator[Legal]:
     for group in draft.groups:
         name = group.id
+        about = ("origin", SPACES[group.origin]), ("target", SPACES[group.target])
         found = facing(draft, seat, group)
         if found == "unopposed":
-            yield _complete("advance", ("group", name))
+            yield _complete("advance", ("group", name), about=about)
         elif found == "opposed" and group.pieces[0] >= FIRST_PEST:
-            yield _complete("declare_attack", ("group", name), ("fire", 0))
+            yield _complete("declare_attack", ("group", name), ("fire", 0), about=about)
         elif found == "opposed" and draft.fire[seat]:
             most = most_fire(draft, seat, group.target)
-            yield _open("declare_attack", _number("fire", 1, most), fixed=(("group", name),))
-        yield _complete("withdraw", ("group", name))
+            yield _open("declare_attack", _number("fire", 1, most), fixed=(("group", name),), about=about)
+        yield _complete("withdraw", ("group", name), about=about)
     yield from _spells(draft, seat)
     yield _complete("end_phase")
 
@@ -194,22 +214,26 @@ def _defence(draft: Draft, seat: int) -> Iterator[Legal]:
     battle = draft.battle
     if battle is None:
         return
-    yield _complete("defend", ("with", "none"), ("amount", 0))
+    yield _complete("defend", ("with", "none"), ("amount", 0), label="defend_none")
     if defending_gnome(draft, battle.target, seat) != NO_ONE:
         water = min(draft.water[battle.target], battle.strength) if IS_DEPOSIT[battle.target] else 0
         for how, most in (("water", water), ("fire", draft.fire[seat])):
             if most:
-                yield _open("defend", _number("amount", 1, most), fixed=(("with", how),))
+                yield _open("defend", _number("amount", 1, most), fixed=(("with", how),), label=f"defend_{how}")
     yield from _spells(draft, seat)
 
 
 def _after_battle(draft: Draft, seat: int) -> Iterator[Legal]:  # noqa: ARG001
-    if draft.battle is not None and draft.battle.dimmed != NO_ONE:
-        yield _complete("choose_light", ("light", True))
-        yield _complete("choose_light", ("light", False))
+    battle = draft.battle
+    if battle is None:
+        return
+    if battle.dimmed != NO_ONE:
+        yield _complete("choose_light", ("light", True), label=f"choose_light_{KINDS[battle.dimmed]}")
+        yield _complete("choose_light", ("light", False), label="choose_light_not")
     else:
-        yield _complete("choose_space", ("to", "target"))
-        yield _complete("choose_space", ("to", "origin"))
+        about = (("space", SPACES[battle.target]),)
+        yield _complete("choose_space", ("to", "target"), label="choose_space_target", about=about)
+        yield _complete("choose_space", ("to", "origin"), label="choose_space_origin")
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
@@ -227,7 +251,8 @@ def _pest_steps(draft: Draft, seat: int, action: Action) -> Iterator[Legal]:  # 
         if not pest_fault(draft, pest):
             moves = pest_moves(draft, pest)
             if moves:
-                yield _open("move_pest", _one("to", _spaces(moves)), fixed=(("pest", PIECES[pest]),))
+                fixed = (("pest", PIECES[pest]),)
+                yield _open("move_pest", _one("to", _spaces(moves)), fixed=fixed, about=_stands(draft, pest))
     yield from _pest_threats(draft, seat)
     if draft.next_pest() == NO_ONE:
         return
@@ -237,7 +262,8 @@ def _pest_steps(draft: Draft, seat: int, action: Action) -> Iterator[Legal]:  # 
             ("bring_pest_threatening", "target", transit_pest_targets(draft, seat, pit)),
         ):
             if spaces:
-                yield _open(command, _one("from", (_SPACE_REFS[pit],)), _one(field, _spaces(spaces)))
+                source = _one("from", (_SPACE_REFS[pit],))
+                yield _open(command, source, _one(field, _spaces(spaces)), about=(("from", SPACES[pit]),))
 
 
 def _pest_threats(draft: Draft, seat: int) -> Iterator[Legal]:
@@ -249,18 +275,29 @@ def _pest_threats(draft: Draft, seat: int) -> Iterator[Legal]:
         able = tuple([pest for pest in there if not pest_fault(draft, pest)])
         single = [(pest, pest_targets(draft, (pest,), seat)) for pest in able]
         if len(able) == 2 and single[0][1] == single[1][1]:
-            yield from _threat(able, single[0][1], 1)
+            yield from _threat(draft, able, single[0][1], 1)
             continue
         for pest, targets in single:
-            yield from _threat((pest,), targets, 1)
+            yield from _threat(draft, (pest,), targets, 1)
         if len(able) == 2:
-            yield from _threat(able, pest_targets(draft, able, seat), 2)
+            yield from _threat(draft, able, pest_targets(draft, able, seat), 2)
 
 
-def _threat(pests: tuple[int, ...], targets: list[int], least: int) -> Iterator[Legal]:
-    if targets:
-        refs = tuple([_PIECE_REFS[pest] for pest in pests])
-        yield _open("threaten_with_pests", _some("pests", refs, least), _one("target", _spaces(targets)))
+def _threat(draft: Draft, pests: tuple[int, ...], targets: list[int], least: int) -> Iterator[Legal]:
+    if not targets:
+        return
+    slots = _some("pests", tuple([_PIECE_REFS[pest] for pest in pests]), least), _one("target", _spaces(targets))
+    about = _stands(draft, pests[0])
+    if len(pests) == 1:
+        about = ("pest", PIECES[pests[0]]), *about
+        yield _open("threaten_with_pests", *slots, label="threaten_with_pest", about=about)
+    else:
+        yield _open("threaten_with_pests", *slots, about=about)
+
+
+def _stands(draft: Draft, piece: int) -> _Said:
+    """Where a piece is, for its label."""
+    return (("at", SPACES[draft.places[piece]]),)
 
 
 def _water_steps(draft: Draft, seat: int, action: Action) -> Iterator[Legal]:  # noqa: ARG001
@@ -294,25 +331,26 @@ def _gnome_steps(draft: Draft, seat: int, action: Action) -> Iterator[Legal]:
         if gnome_fault(draft, seat, gnome):
             continue
         fixed: tuple[tuple[str, Fixed], ...] = (("gnome", PIECES[gnome]),)
+        about = _stands(draft, gnome)
         moves = gnome_moves(draft, gnome, seat)
         if moves:
-            yield _open("move_gnome", _one("to", _spaces(moves)), *paid, fixed=fixed)
+            yield _open("move_gnome", _one("to", _spaces(moves)), *paid, fixed=fixed, about=about)
         targets = gnome_targets(draft, gnome, seat) if threats else ()
         if targets:
-            yield _open("threaten_with_gnome", _one("target", _spaces(targets)), fixed=fixed)
+            yield _open("threaten_with_gnome", _one("target", _spaces(targets)), fixed=fixed, about=about)
     if action.gnome == NO_ONE and draft.next_gnome(seat) != NO_ONE:
         yield from _gnome_arrivals(draft, seat, paid, threats)
 
 
 def _gnome_arrivals(draft: Draft, seat: int, paid: tuple[_Slot, ...], threats: bool) -> Iterator[Legal]:
     for origin in held_deposits(draft, seat):
-        source = _one("from", (_SPACE_REFS[origin],))
+        source, about = _one("from", (_SPACE_REFS[origin],)), (("from", SPACES[origin]),)
         arrivals = gnome_arrivals(draft, seat, origin)
         if arrivals:
-            yield _open("bring_gnome", source, _one("to", _spaces(arrivals)), *paid)
+            yield _open("bring_gnome", source, _one("to", _spaces(arrivals)), *paid, about=about)
         targets = transit_gnome_targets(draft, seat, origin) if threats else ()
         if targets:
-            yield _open("bring_gnome_threatening", source, _one("target", _spaces(targets)))
+            yield _open("bring_gnome_threatening", source, _one("target", _spaces(targets)), about=about)
 
 
 def _fire_steps(draft: Draft, seat: int, action: Action) -> Iterator[Legal]:  # noqa: ARG001
@@ -350,7 +388,8 @@ def _eye(draft: Draft, seat: int) -> Iterator[Legal]:  # noqa: ARG001
     for a in places:
         others = _cards(b.card for b in places if eye_useful(a, b))
         if others:
-            yield _open("cast_eye", _one("b", others), fixed=(("a", a.card),))
+            where = COLOURS[a.seat] if a.where == "board" else "open_row"
+            yield _open("cast_eye", _one("b", others), fixed=(("a", a.card),), about=(("where", where),))
 
 
 def _gem(draft: Draft, seat: int) -> Iterator[Legal]:

@@ -34,6 +34,7 @@ __all__ = [
     "kind_words",
     "lantern_signs",
     "piece_sign",
+    "signs_legend",
     "space_words",
     "spell_words",
     "turned",
@@ -127,6 +128,28 @@ def group_signs(group: pb.Group) -> str:
 # ---- words -----------------------------------------------------------------------------------------------------------
 
 
+def signs_legend(language: str) -> tuple[str, ...]:
+    """What the signs mean, one line each."""
+    words = words_in(language)
+    return tuple(words.terminal[f"legend_{key}"] for key in _LEGEND)
+
+
+_LEGEND: Final = (
+    "gnomes",
+    "pest",
+    "pair",
+    "fish",
+    "water",
+    "bright",
+    "dim",
+    "lit",
+    "unlit",
+    "threat",
+    "transit",
+    "ground",
+)
+
+
 def kind_words(kind: str, language: str) -> str:
     """A kind with its sign, e.g. `ϟ fire`."""
     return f"{KIND_SIGNS[kind]} {words_in(language).terms[kind]}"
@@ -151,7 +174,9 @@ def space_words(space: str, held: pb.Space | None, language: str) -> str:
     'b3: kaivoruutu'
     """
     words = words_in(language)
-    return f"{space}: " + ", ".join([*_ground(space, words), *(_things(held, words, language) if held else ())])
+    things = [*_things(held, words, language)] if held is not None else []
+    ground = [] if things and RECORDS[space].kind == "plain" else [*_ground(space, words)]
+    return f"{space}: " + ", ".join([*ground, *things])
 
 
 def _ground(space: str, words: Words) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from google.protobuf.message import Message
@@ -30,7 +30,7 @@ from wizards_garden.short import (
 from wizards_garden.text import WizardsGardenTexts, seat_name
 from wizards_garden.words import Words, words_in
 
-__all__ = ["WizardsGardenTerminal"]
+__all__ = ["WizardsGardenTerminal", "yard_words"]
 
 _MIN_WIDTH: Final = 48
 _CELL: Final = 9
@@ -52,6 +52,17 @@ class WizardsGardenTerminal:
         return [piece for line in _Page(view, language, names).lines() for piece in wrapped(line, room)]
 
 
+def yard_words(view: pb.View, language: str) -> Iterator[str]:
+    """The yard in words, row by row, the viewer's own terrace last; free spaces are left out."""
+    held = contents(view)
+    rows = DATA.board.rows if turned(view) else DATA.board.rows[::-1]
+    for row in rows:
+        there = [space for space, record in RECORDS.items() if record.y == row and space in held]
+        if there:
+            spaces = "; ".join(space_words(space, held[space], language) for space in there)
+            yield words_in(language).terminal["row"].format(row=row, spaces=spaces)
+
+
 class _Page:
     """One view in one language."""
 
@@ -70,7 +81,7 @@ class _Page:
         yield self._turn()
         yield from self._picture()
         yield self._words.terminal["legend"]
-        yield from self._rows()
+        yield from yard_words(self._view, self._language)
         yield from self._under_way()
         for seat in self._order:
             yield from self._seat(self._view.seats[seat])
@@ -117,14 +128,6 @@ class _Page:
         signs, _ = cell_signs(held)
         water = f"{WATER_SIGN}{held.water}" if held is not None and held.water else ""
         return (signs or empty_sign(space)) + water
-
-    def _rows(self) -> Iterable[str]:
-        rows = DATA.board.rows if turned(self._view) else DATA.board.rows[::-1]
-        for row in rows:
-            held = [space for space in RECORDS if RECORDS[space].y == row and space in self._held]
-            if held:
-                spaces = "; ".join(space_words(space, self._held[space], self._language) for space in held)
-                yield self._say("row", row=row, spaces=spaces)
 
     def _under_way(self) -> Iterable[str]:
         view, events = self._view, self._words.events

@@ -18,7 +18,8 @@ class Legal(msgspec.Struct, frozen=True):
         fixed: field name and value pairs of the command message.
         slots: open fields in the order they are asked (nine kinds, `prompt.proto`); none: complete.
         flags: the game's marks for clients, e.g. `act_again`.
-        label: text template key; its arguments are the fixed fields.
+        label: text template key; its arguments are the fixed fields and what `about` adds.
+        about: further arguments of the label, which are no fields of the command: where a piece stands, say.
     """
 
     type: str
@@ -26,3 +27,4 @@ class Legal(msgspec.Struct, frozen=True):
     slots: tuple[prompt_pb2.Slot, ...] = ()
     flags: tuple[str, ...] = ()
     label: str = ""
+    about: tuple[tuple[str, str], ...] = ()

@@ -84,7 +84,7 @@ def _legal_entry(schema: Schema, legal: Legal) -> prompt_pb2.LegalEntry:
         flags=legal.flags,
         label=prompt_pb2.Label(
             key=legal.label or legal.type,
-            arguments=[envelope_pb2.Argument(name=n, value=str(v)) for n, v in legal.fixed],
+            arguments=[envelope_pb2.Argument(name=n, value=str(v)) for n, v in (*legal.fixed, *legal.about)],
         ),
     )
 

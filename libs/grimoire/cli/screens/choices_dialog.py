@@ -36,9 +36,8 @@ class ChoicesDialog(Box[Offer]):
 
     def __init__(self, words: Words, wording: Wording, offers: Sequence[Offer]) -> None:
         super().__init__(words, words("choices.title"))
-        # What reads alike is the same to whoever reads it.
-        self._offers = {wording.entry(offer.entry): offer for offer in reversed(offers)}
-        self._labels = tuple(reversed(self._offers))
+        self._offers = tuple(offers)
+        self._labels = tuple(wording.entry(offer.entry) for offer in offers)
 
     def body(self) -> Iterable[Widget]:
         """Filter, list, and how to choose."""
@@ -58,10 +57,11 @@ class ChoicesDialog(Box[Offer]):
 
     def _fill(self, text: str) -> None:
         wanted = text.casefold().split()
-        shown = [label for label in self._labels if all(word in label.casefold() for word in wanted)]
         things = self.query_one("#things", OptionList).clear_options()
-        things.add_options([Option(Content(label), id=str(self._labels.index(label))) for label in shown])
-        if shown:
+        for number, label in enumerate(self._labels):
+            if all(word in label.casefold() for word in wanted):
+                things.add_option(Option(Content(label), id=str(number)))
+        if things.option_count:
             things.highlighted = 0
 
     def action_step(self, step: int) -> None:
@@ -78,4 +78,4 @@ class ChoicesDialog(Box[Offer]):
     @on(OptionList.OptionSelected, "#things")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.dismiss(self._offers[self._labels[int(event.option.id or 0)]])
+        self.dismiss(self._offers[int(event.option.id or 0)])

@@ -427,6 +427,10 @@ class MatchScreen(Screen[After]):
             self._why_not(command)
             return
         model.draft = draft
+        if draft.command and offer is None and not draft.fits:
+            self._draw()
+            self.action_choices()  # nothing that could be pointed at tells them apart
+            return
         if offer is not None and not offer.refs():
             model.hint("confirm.again", command=model.wording.entry(offer.entry))
         else:
@@ -462,6 +466,9 @@ class MatchScreen(Screen[After]):
             self._draw()
             return
         offer = model.draft.only(left[0].type)
+        if offer is None and not model.draft.fits:
+            self.action_choices()
+            return
         if offer is None:
             model.hint("pick.hint")
         elif offer.type in (model.draft.command, model.draft.offers[0].type):

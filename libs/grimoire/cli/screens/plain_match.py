@@ -248,7 +248,7 @@ class PlainMatch:
             key, said = ("plain.ambiguous", {"labels": labels}) if found else ("plain.no", {"text": text})
             self._say(model.words(key, **said))
             return
-        self._open = (found[0], {})
+        self._open = (found[0], found[0].answers(()) or {})
         await self._next_slot()
 
     def _meant(self, text: str) -> list[Offer]:

@@ -14,7 +14,7 @@ from grimoire.v1 import manifest_pb2, prompt_pb2
 __all__ = ["Wording", "refusal"]
 
 _REF: Final = manifest_pb2.TEMPLATE_KIND_REF
-_WORDS: Final = frozenset({"resource", "field", "phase", "kind", "source", "with", "to", "colour"})
+_WORDS: Final = frozenset({"resource", "field", "phase", "kind", "pile", "with", "to", "where"})
 """Arguments whose value may be one of the game's terms."""
 
 
