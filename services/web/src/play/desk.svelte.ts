@@ -297,6 +297,10 @@ export class Desk {
     }
     try {
       const fields = like.fixed.filter(({ name }) => schema.fields.some((field) => field.name === name));
+      if (schema.fields.some(({ name }) => !fields.some((one) => one.name === name))) {
+        this.hint(t("play.choose_first"));
+        return;
+      }
       const payload = filled(schema, new Uint8Array(), fields.map(({ name, ref }) => [name, ref] as const));
       const rejection = await this.store.explain(command, payload, draft.prompt.promptId);
       if (rejection === null || this.draft !== draft) return;

@@ -1,14 +1,14 @@
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 
-import { ViewSchema } from "../../gen/grimoire/games/wizards_garden/v1/wizards_garden_pb";
+import { CastDollSchema, DrawSpiritSchema, PrepareSchema, ViewSchema } from "../../gen/grimoire/games/wizards_garden/v1/wizards_garden_pb";
 import { PromptSchema } from "../../gen/grimoire/v1/prompt_pb";
 import { alike, choose, commands, draftOf, only, pick, remaining, selected, settled, targets, usable } from "../../play/composer";
 import type { Marks } from "../module";
 import { pointed } from "./pointed";
 import { cellRef } from "./refs";
 
-const view = create(ViewSchema, {
+const FIELDS = {
   ownSeat: 0,
   phase: "wizard_main",
   spaces: [
@@ -22,9 +22,12 @@ const view = create(ViewSchema, {
     { seat: 1, spirits: ["spirit_fire_02", "spirit_water_01"] },
   ],
   row: ["spirit_gnome_01"],
-});
+};
+const view = create(ViewSchema, FIELDS);
 const entry = (type: string, fixed: Record<string, string>) => ({ type, fixed: Object.entries(fixed).map(([name, value]) => ({ name, ref: `${name}:${value}` })) });
 const prompt = (...legal: object[]) => pointed(create(PromptSchema, { promptId: 1, kind: "action", legal } as never), view);
+const one = (field: string, ...candidates: string[]) => ({ field, kind: { case: "one", value: { candidates } } });
+const some = (field: string, min: number, ...candidates: string[]) => ({ field, kind: { case: "some", value: { candidates, min, max: candidates.length } } });
 const refs = (...legal: object[]) => prompt(...legal).legal.map((one) => one.fixed.map(({ ref }) => ref));
 
 const steps = prompt(
@@ -58,14 +61,41 @@ describe("commands in things of the picture", () => {
   });
 
   it("keep the values of open fields", () => {
-    const [one] = prompt({ type: "draw_spirit", slots: [{ field: "source", kind: { case: "one", value: { candidates: ["source:deck", "source:spirit_gnome_01"] } } }] }).legal;
-    expect(one?.slots[0]?.kind.value).toMatchObject({ candidates: ["open:deck", "open:spirit_gnome_01"] });
     const [fish] = prompt({ type: "cast_fish", slots: [{ field: "fires", kind: { case: "amounts", value: { refs: [{ ref: "space:b2", min: 0, max: 3 }], minSum: 1, maxSum: 3 } } }] }).legal;
     expect(fish?.slots[0]?.kind.value).toMatchObject({ refs: [{ ref: "at:b2" }] });
   });
 
+  it("are one for each thing that may be pointed at, with what it is called", () => {
+    const draw = prompt({ type: "draw_spirit", slots: [one("source", "pile:deck", "card:spirit_gnome_01"), one("discard", "card:spirit_pest_02")] });
+    expect(draw.legal.map(({ fixed, slots, label }) => [fixed.map(({ ref }) => ref), slots.map(({ field }) => field), label?.key])).toEqual([
+      [["open:deck"], ["discard"], "draw_spirit_deck"],
+      [["open:spirit_gnome_01"], ["discard"], "draw_spirit_open"],
+    ]);
+    expect(draw.legal.map(({ payload }) => fromBinary(DrawSpiritSchema, payload).source)).toEqual(["deck", "spirit_gnome_01"]);
+    const doll = prompt({ type: "cast_doll", slots: [one("gnome", "gnome:red_gnome_05")] });
+    expect(doll.legal.map(({ fixed, payload }) => [fixed.map(({ ref }) => ref), fromBinary(CastDollSchema, payload).gnome])).toEqual([[["spell:doll", "at:a4"], "red_gnome_05"]]);
+    const both = prompt({ type: "prepare", slots: [some("spirits", 2, "card:spirit_fire_03", "card:spirit_pest_03"), one("kind", "kind:fire", "kind:pest")] });
+    expect(both.legal.map(({ payload, label }) => [fromBinary(PrepareSchema, payload).spirits, label?.key])).toEqual([
+      [["spirit_fire_03", "spirit_pest_03"], "prepare_fire"],
+      [["spirit_fire_03", "spirit_pest_03"], "prepare_pest"],
+    ]);
+  });
+
+  it("ask which of a stack are meant, where that is a choice", () => {
+    const [threat] = prompt({ type: "threaten_with_pests", slots: [some("pests", 1, "pest:pest_01", "pest:pest_02"), one("target", "space:a4")] }).legal;
+    expect(threat?.fixed.map(({ ref }) => ref)).toEqual(["at:a5", "to:a4"]);
+    expect(threat?.slots.map(({ field }) => field)).toEqual(["pests"]);
+    const [whole] = prompt({ type: "threaten_with_pests", slots: [some("pests", 2, "pest:pest_01", "pest:pest_02"), one("target", "space:a4")] }).legal;
+    expect([whole?.fixed.map(({ ref }) => ref), whole?.slots.length]).toEqual([["at:a5", "to:a4"], 0]);
+  });
+
+  it("are called by what they will do", () => {
+    const keys = prompt(entry("spirit_action", { slot: "0" }), entry("magician_action", { kind: "gnome" }), entry("choose_light", { light: "True" }), entry("defend", { with: "none" })).legal.map(({ label }) => label?.key);
+    expect(keys).toEqual(["spirit_action_fire", "magician_action_gnome", "choose_light_true", "defend_none"]);
+  });
+
   it("ask twice before threats are given up", () => {
-    const attack = create(ViewSchema, { ...view, phase: "attack", groups: [{ group: "a5>a4", origin: "a5", target: "a4" }] });
+    const attack = create(ViewSchema, { ...FIELDS, phase: "attack", groups: [{ group: "a5>a4", origin: "a5", target: "a4" }] });
     const end = create(PromptSchema, { legal: [entry("end_phase", {})] as never });
     expect(pointed(end, attack).legal[0]?.flags).toEqual(["withdraws_all"]);
     expect(pointed(end, view).legal[0]?.flags).toEqual([]);
@@ -95,7 +125,10 @@ describe("clicks on the yard", () => {
   });
 
   it("leave what only words tell apart to the bar", () => {
-    const two = prompt(entry("move_pest", { pest: "pest_01", to: "a6" }), entry("move_pest", { pest: "pest_02", to: "a6" }), entry("move_pest", { pest: "pest_02", to: "b5" }));
+    const legal = ["pest_01", "pest_02"].map((pest) => ({ ...entry("move_pest", { pest }), slots: [one("to", "space:a6")] }));
+    expect(prompt(...legal).legal).toHaveLength(1);
+    const threatening = create(ViewSchema, { ...FIELDS, groups: [{ group: "a5>a4", origin: "a5", target: "a4", pieces: ["pest_02"] }] });
+    const two = pointed(create(PromptSchema, { legal: legal as never }), threatening);
     const draft = click(click(draftOf(two), "a5"), "a6");
     expect(settled(draft)).toBeNull();
     expect(alike(draft)).toHaveLength(2);
