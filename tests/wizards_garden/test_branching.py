@@ -1,0 +1,144 @@
+"""Playing on from any decision of a match: the arranged position is the same in everything that matters."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from grimoire.engine import ALL, PUBLIC, Actor, Decision, Illegal, Seat, Setup, Start, Viewer
+from grimoire.fairness import RecordedDraws, Secret
+from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
+from grimoire.match.branch import MAX_POSITION_BYTES
+from tests.battery.playing import complete
+from wizards_garden.positions import WizardsGardenPositions, position_fault
+from wizards_garden.rules import WizardsGarden
+from wizards_garden.state import Stage, State
+
+GAME = WizardsGarden()
+POSITIONS = WizardsGardenPositions()
+VIEWERS = (PUBLIC, ALL, Viewer.of_seat(Seat(0)), Viewer.of_seat(Seat(1)))
+TURN_LIMIT = "40"
+USEFUL = ("cast_", "declare_attack", "place_lantern", "threaten_", "bring_", "defend")
+"""Commands that a random player takes more often than its chance: battles and spells are what branches must stand."""
+
+
+def draws(seed: int) -> RecordedDraws:
+    return RecordedDraws(GAME.id, Secret(random.Random(f"joint {seed}").randbytes(32)))
+
+
+def dealt(seed: int, spells: int) -> State:
+    start = GAME.start(Setup("branch", 2, {"turn_limit": TURN_LIMIT, "spells_per_player": str(spells)}), draws(seed))
+    assert isinstance(start, Start)
+    return start.state
+
+
+def play_on(state: State, seed: int) -> Iterator[State]:
+    """The state at each decision of a random match, the first included."""
+    chance = random.Random(seed)
+    while GAME.outcome(state) is None:
+        yield state
+        [prompt] = GAME.prompts(state)
+        legal = GAME.legal(state, prompt.seat, prompt)
+        weights = [8 if entry.type.startswith(USEFUL) else 1 for entry in legal]
+        command = complete(chance.choices(legal, weights)[0], GAME.schema, chance)
+        decision = GAME.decide(state, Actor.of_seat(prompt.seat), command, prompt, draws(seed))
+        assert isinstance(decision, Decision), (decision, command)
+        state = decision.state
+
+
+def branch(state: State) -> State:
+    """The state with which a new match from this one begins."""
+    event = POSITIONS.from_state(state)
+    assert position_fault(event, state.terms) == ""
+    body = event.SerializeToString(deterministic=True)
+    assert len(body) <= MAX_POSITION_BYTES
+    terms = state.terms
+    options = {"turn_limit": str(terms.turn_limit), "spells_per_player": str(terms.spells_per_player)}
+    start = GAME.start(Setup("branched", 2, options, body), draws(0))
+    assert not isinstance(start, Illegal), start
+    assert len(start.events) == 1
+    return start.state
+
+
+def without_the_past(view: pb.View) -> pb.View:
+    view.ClearField("arranged")
+    return view
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.integers(0, 2**32), st.integers(1, 3), st.integers(0, 9))
+def test_any_decision_can_be_played_on_from(seed: int, spells: int, first: int) -> None:
+    for state in itertools.islice(play_on(dealt(seed, spells), seed), first, 400, 10):
+        branched = branch(state)
+        assert branched == replace(state, events=branched.events, terms=replace(state.terms, arranged=True))
+        for viewer in VIEWERS:
+            assert without_the_past(GAME.view(branched, viewer)) == without_the_past(GAME.view(state, viewer))
+        (before,), (now,) = GAME.prompts(state), GAME.prompts(branched)
+        assert (now.seat, now.kind, now.deadline_class) == (before.seat, before.kind, before.deadline_class)
+        assert GAME.legal(branched, now.seat, now) == GAME.legal(state, before.seat, before)
+        assert GAME.outcome(branched) is None
+
+
+def test_every_stage_can_be_played_on_from() -> None:
+    seen: set[Stage] = set()
+    for seed in range(40):
+        for state in play_on(dealt(seed, 3), seed):
+            if state.stage not in seen or state.battle is not None:
+                seen.add(state.stage)
+                branch(state)
+        if len(seen) == len(Stage) - 2:
+            break
+    assert seen == {*Stage} - {Stage.SETUP, Stage.OVER}
+
+
+@settings(deadline=None, max_examples=5)
+@given(st.integers(0, 2**32), st.integers(0, 120))
+def test_a_branch_goes_on_to_an_end_and_can_be_branched_again(seed: int, after: int) -> None:
+    state = next(itertools.islice(play_on(dealt(seed, 2), seed), after, None), None)
+    if state is None:
+        return
+    for step, here in enumerate(play_on(branch(state), seed + 1)):
+        if step % 25 == 0:
+            assert branch(here).terms == here.terms
+
+
+def test_there_is_nothing_to_play_on_from_before_the_deal_and_after_the_end() -> None:
+    state = dealt(1, 2)
+    for stage in (Stage.SETUP, Stage.OVER):
+        with pytest.raises(ValueError, match="while the match runs"):
+            POSITIONS.from_state(replace(state, stage=stage))
+
+
+def test_the_start_refuses_what_is_no_position() -> None:
+    event = POSITIONS.parse({}, {})
+    event.spaces[0].gnome = "dwarf"
+    for body in (b"\xff\xff", event.SerializeToString()):
+        refusal = GAME.start(Setup("branched", 2, {}, body), draws(0))
+        assert isinstance(refusal, Illegal)
+        assert (refusal.code, refusal.rule, refusal.field) == ("bad_position", "WG-2", "position")
+
+
+def test_hidden_parts_of_a_position() -> None:
+    # Each hand goes to its seat, deck and spare spells to nobody; merging all parts gives the whole event again.
+    event = POSITIONS.parse(
+        {
+            "blue": {"hand": ["spirit_fire_09"], "spells": ["doll"]},
+            "red": {"hand": ["spirit_pest_09"], "spells": ["conch"]},
+        },
+        {},
+    )
+    split = WizardsGarden.schema.split([event], 2)
+    assert sorted(split.parts) == ["sealed", "seat/0", "seat/1"]
+    for word in (b"spirit_fire_09", b"doll"):
+        assert word in split.parts["seat/0"]
+        assert word not in split.public + split.parts["seat/1"] + split.parts["sealed"]
+    for word in (b"spirit_pest_09", b"conch"):
+        assert word not in split.public + split.parts["seat/0"] + split.parts["sealed"]
+    assert b"spirit_gnome_05" not in split.public + split.parts["seat/0"] + split.parts["seat/1"]
+    assert WizardsGarden.schema.merge(split.public, split.parts) == [event]
