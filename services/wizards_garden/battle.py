@@ -53,10 +53,12 @@ def declare_attack(course: Course, command: pb.DeclareAttack) -> str:
         return "unknown_id"
     seat = draft.active
     by_gnome = group.pieces[0] < FIRST_PEST
+    found = facing(draft, seat, group)
+    if found != "opposed" and not draft.fire[seat]:
+        return found  # scenario 27 of WG-17: who has no fire is told of the free target
     fault = _fire_fault(draft, seat, group.target, fire) if by_gnome else _no_fire_fault(draft, seat, fire)
     if fault:
         return fault
-    found = facing(draft, seat, group)
     if found != "opposed":
         return found
     strength = fire if by_gnome else len(group.pieces)

@@ -22,6 +22,7 @@ from wizards_garden.reach import (
     gnome_threatens,
     pest_enters,
     pest_fault,
+    pests_join,
     pests_threaten,
     pit_is_full,
     water_fault,
@@ -119,9 +120,8 @@ def threaten_with_pests(course: Course, command: pb.ThreatenWithPests) -> str:
     fault = pests_threaten(draft, seat, target)
     if fault:
         return fault
-    there = draft.group_over(origin, target)
-    if there is not None and (there.in_transit or any(pest in there.pieces for pest in pests)):
-        return "border_taken"  # in transit: a gnome, and one border carries one group (WG-8.2)
+    if not pests_join(draft, origin, target, (*pests,)):
+        return "border_taken"
     pieces = draft.standing[origin] if draft.has_pair(origin) else tuple(sorted(pests))
     _threaten(course, origin, target, pieces)
     return ""
