@@ -168,10 +168,11 @@ def play_out(table: Table, contender: Contender, seed: int) -> None:
         if state.over:
             return
         table.now_ms += chance.randrange(4_000)
-        if chance.random() < 0.03:
+        stopped = chance.random() < 0.03
+        if stopped:  # its clock gets the time back with the next command, so it cannot run out before
             table.down.append((table.now_ms, table.now_ms + 1_500))
             table.now_ms += 1_500
-        if chance.random() < 0.04:
+        if not stopped and chance.random() < 0.04:
             answer = table.expire_next()
         else:
             opened = chance.choice(state.prompts)
