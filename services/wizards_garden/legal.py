@@ -76,9 +76,13 @@ def legal_commands(state: State, seat: int) -> tuple[Legal, ...]:
 _Said = tuple[tuple[str, str], ...]
 
 
+def _label(command: str, about: _Said) -> str:
+    return f"{command}_at" if about else command
+
+
 @functools.cache
 def _complete(command: str, *fixed: tuple[str, Fixed], label: str = "", about: _Said = ()) -> Legal:
-    return Legal(command, fixed, label=label or command, about=about)
+    return Legal(command, fixed, label=label or _label(command, about), about=about)
 
 
 @functools.cache
@@ -111,7 +115,7 @@ def _amounts(field: str, most: Iterable[tuple[int, int]], in_all: int) -> _Slot:
 def _open(
     command: str, *slots: _Slot, fixed: tuple[tuple[str, Fixed], ...] = (), label: str = "", about: _Said = ()
 ) -> Legal:
-    return Legal(command, fixed, slots, label=label or command, about=about)
+    return Legal(command, fixed, slots, label=label or _label(command, about), about=about)
 
 
 def _spaces(spaces: Iterable[int]) -> _Refs:
@@ -147,7 +151,7 @@ def _garden(draft: Draft, seat: int) -> Iterator[Legal]:
     if LIT in lanterns:
         for deposit in DEPOSITS:
             if deposit_open(draft, seat, deposit):
-                yield _complete("place_lantern", ("space", SPACES[deposit]))
+                yield _complete("place_lantern", ("space", SPACES[deposit]), label="place_lantern_at")
     yield from _spells(draft, seat)
     yield _complete("end_phase")
 

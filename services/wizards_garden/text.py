@@ -57,12 +57,12 @@ class WizardsGardenTexts:
         'Punainen tonttu 4 siirtyy ruudusta c6 ruutuun c5.'
         """
         words = words_in(language)
-        phrase = _phrase(event, words, names)
+        phrase = _phrase(event, words, language, names)
         if phrase is None:
             return ""
         key, more = phrase
         template = words.events[key]
-        said = template.format(**_arguments(event, language, names), **more)
+        said = template.format(**{**_arguments(event, language, names), **more})
         return said[:1].upper() + said[1:] if _begins_with_a_thing(template) else said
 
     def mark(self, event: Message) -> MarkNote | None:
@@ -129,14 +129,14 @@ _VARIANTS: Final[dict[type[Message], str]] = {
 """Events whose code and this field name the template."""
 
 
-def _phrase(event: Message, words: Words, names: Mapping[int, str]) -> _Phrase | None:
+def _phrase(event: Message, words: Words, language: str, names: Mapping[int, str]) -> _Phrase | None:
     """The key of an event's template, and arguments that are not its fields; None: there is nothing to say."""
     if isinstance(event, _SILENT):
         return None
     code = _code(event)
     variant = _VARIANTS.get(type(event))
     key = _special(event, code) if variant is None else f"{code}_{getattr(event, variant)}"
-    return None if key is None else (key, dict(_more(event, words, names)))
+    return None if key is None else (key, dict(_more(event, words, language, names)))
 
 
 def _special(event: Any, code: str) -> str | None:
@@ -169,8 +169,15 @@ def _special(event: Any, code: str) -> str | None:
             return code
 
 
-def _more(event: Any, words: Words, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
+def _more(event: Any, words: Words, language: str, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
     match event:
+        case pb.ActionOpened():
+            action = "butterfly" if event.source == "butterfly" else f"{event.kind}.{event.steps}"
+            yield "source", words.events[f"source.{event.source}"]
+            yield "action", words.events[f"action.{action}"]
+        case pb.SpiritsExchanged():
+            yield "a", name_of(event.a.card, language)
+            yield "b", name_of(event.b.card, language)
         case pb.LanternPlaced() | pb.LanternLit():
             yield "lantern", words.events[f"lantern.{event.kind}"]
         case pb.LanternPutOut() | pb.LanternDimmed():

@@ -16,7 +16,7 @@ from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.catalogue import DATA
 from wizards_garden.names import kind_of
 from wizards_garden.pieces import COLOURS
-from wizards_garden.screen.signs import ACCENT, FAINT, KIND_COLOURS, MUTED, SEAT_COLOURS, STATE_COLOURS
+from wizards_garden.screen.signs import ACCENT, FAINT, KIND_COLOURS, MUTED, SEAT_COLOURS, SEATS, STATE_COLOURS
 from wizards_garden.screen.speech import Speech, view_of
 from wizards_garden.short import KIND_SIGNS, SEAT_SIGNS, group_signs, lantern_signs, signs_legend
 from wizards_garden.text import seat_name
@@ -89,11 +89,12 @@ def _name(shown: Shown, seat: int, width: int) -> Content:
     asked = view.HasField("asked_seat") and view.asked_seat == seat
     tail = f" ({speech('you')})" if own else ""
     name = seat_name(seat, shown.language, shown.names)
-    tail = fitting(width - 3 - len(name), f"{tail} · {speech.words.terms[COLOURS[seat]]}", tail)
+    tail += f" {SEAT_SIGNS[seat]}"
+    tail = fitting(width - 3 - len(name), f"{tail} {speech.words.terms[COLOURS[seat]]}", tail)
     name = cut(name, max(1, width - 3 - len(tail)))
     return Content.assemble(
         ("▶" if asked else " ", f"bold {ACCENT}"),
-        Content.styled(f"{SEAT_SIGNS[seat]} {name}{tail}", f"bold {SEAT_COLOURS[seat]}"),
+        Content.styled(f"{SEATS[seat]} {name}{tail}", f"bold {SEAT_COLOURS[seat]}"),
     )
 
 
@@ -119,7 +120,11 @@ def _lanterns(side: pb.SeatView, width: int) -> Content:
 
 def _table(shown: Shown, width: int) -> Iterable[Content]:
     view, speech = view_of(shown), Speech(shown.language)
-    yield cards_content(view.row, speech, width, before=f"{speech('row')}: ")
+    before = f"{speech('row')}: "
+    if view.row:
+        yield cards_content(view.row, speech, width, before=before)
+    else:
+        yield Content.styled(before + speech("none"), MUTED)
     yield Content.styled(cut(speech("deck", deck=view.deck_count, out=len(view.discards)), width), MUTED)
     supply = ((kind, getattr(view, f"{name}_in_supply")) for kind, name in _SUPPLY)
     yield Content.assemble(

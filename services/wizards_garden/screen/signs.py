@@ -2,8 +2,10 @@
 
 from typing import Final
 
-__all__ = ["ACCENT", "COLOURS", "FAINT", "KIND_COLOURS", "MUTED", "SEAT_COLOURS", "STATE_COLOURS"]
+__all__ = ["ACCENT", "COLOURS", "FAINT", "KIND_COLOURS", "MUTED", "SEATS", "SEAT_COLOURS", "STATE_COLOURS"]
 
+SEATS: Final = ("●", "▲")
+"""By which players are told apart all over the client; their gnomes have signs of their own."""
 SEAT_COLOURS: Final = ("#7DB8FF", "#FF9A84")
 KIND_COLOURS: Final = {
     "pest": "#D6A2F0",
