@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import wizards_garden
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.notation import Placed, PositionError, read_placed, read_threat
 from wizards_garden.pieces import CARDS, SPELLS
@@ -272,6 +276,16 @@ def test_what_the_rules_forbid_names_its_rule() -> None:
     with pytest.raises(PositionError) as caught:
         parse({"yard": ["P@b3"]})
     assert caught.value.rule == "WG-2.8"
+
+
+def test_the_example_of_the_readme_can_be() -> None:
+    readme = Path(wizards_garden.__file__).with_name("README.md").read_text()
+    block = re.search(r"```yaml\n(options: .*?)```", readme.partition("## Arranged positions")[2], re.DOTALL)
+    assert block
+    example = yaml.safe_load(block[1])
+    event = parse(example["position"], {name: str(value) for name, value in example["options"].items()})
+    assert [group.group for group in event.groups] == ["a3>a4", "b3>c3", "b4>a4"]
+    assert standing(event)["c3"] == ("pest_03", "blue_gnome_06")
 
 
 # ---- positions from clients: whatever the parser would not make is refused, and nothing raises -----------------------
