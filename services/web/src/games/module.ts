@@ -70,6 +70,8 @@ export interface GameModule {
   thing?(ref: string, words: Words): string | null;
   /** What changed in these entries. */
   trace(entries: readonly Entry[]): ReadonlyMap<string, number>;
+  /** A command without its things, where leaving them out of the game's sentence makes none. */
+  commandName?(code: string): string | null;
   /** Commands that several things can be used for are offered by name before anything is pointed at. */
   offersCommands?: boolean;
   /** Single keys that pick a thing. */

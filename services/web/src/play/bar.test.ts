@@ -40,7 +40,7 @@ const card = (type: string, slot: number, id: string, flags: string[] = []): Leg
     { name: "card", ref: `card:${id}` },
   ],
   flags,
-  label: { key: type, arguments: [{ name: "card", value: id }] },
+  label: { key: type, arguments: [{ name: "slot", value: String(slot) }, { name: "card", value: id }] },
 });
 const HAND = [card("play_card", 0, "ruby"), card("discard_card", 0, "ruby"), card("discard_card", 1, "opal")];
 

@@ -32,7 +32,7 @@ export function markOf(seat: number): string {
 /** Fields whose number is a seat. */
 const SEATS = new Set(["seat", "winner", "first_seat", "active_seat"]);
 /** Fields whose text is a term of the game. */
-const TERMS = new Set(["resource", "field", "phase"]);
+const TERMS = new Set(["resource", "field", "phase", "kind", "with", "where", "pile"]);
 
 function readable(key: string): string {
   return key.replaceAll("_", " ");
@@ -156,11 +156,17 @@ export function labelText(words: Words, label: Label | undefined, names: readonl
 
 /** An entry in words. */
 export function entryText(words: Words, entry: LegalEntry, names: readonly string[] = []): string {
-  return labelText(words, entry.label, names) || readable(entry.type);
+  const said = labelText(words, entry.label, names) || readable(entry.type);
+  // What was pointed at and the label does not tell.
+  const told = new Set(["", ...(entry.label?.arguments.map(({ name }) => name) ?? [])]);
+  const more = entry.fixed.filter(({ name }) => !told.has(name)).map(({ ref }) => thingText(words, ref, names));
+  return more.length === 0 ? said : `${said}: ${more.join(", ")}`;
 }
 
 /** A command without its things, e.g. `Play`. */
 export function commandText(words: Words, code: string): string {
+  const named = loadedModule(words.manifest.game)?.commandName?.(code) ?? null;
+  if (named !== null) return named;
   const text = words.template(TemplateKind.COMMAND, code)?.text ?? readable(code);
   const bare = text.replace(/\{\w+\}/g, "").replace(/\s+/g, " ").trim();
   return bare.charAt(0).toUpperCase() + bare.slice(1);

@@ -11,7 +11,7 @@ import { phraseOf } from "./phrases";
 import { pointed } from "./pointed";
 import { traceOf } from "./trace";
 import { termOf } from "../../play/sentence";
-import { thingName } from "./refs";
+import { commandName, thingName } from "./refs";
 import { inspect, sections, situation } from "./words";
 
 const module: GameModule = {
@@ -25,6 +25,7 @@ const module: GameModule = {
   inspect: (ref, view, words) => inspect(ref, view as View, words),
   pointed: (prompt, view) => pointed(prompt, view as View),
   thing: thingName,
+  commandName,
   trace: traceOf,
   offersCommands: true,
   refKeys: {},

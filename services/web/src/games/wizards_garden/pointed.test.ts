@@ -65,19 +65,19 @@ describe("commands in things of the picture", () => {
     expect(fish?.slots[0]?.kind.value).toMatchObject({ refs: [{ ref: "at:b2" }] });
   });
 
-  it("are one for each thing that may be pointed at, with what it is called", () => {
+  it("are one for each thing that may be pointed at, with its own payload", () => {
     const draw = prompt({ type: "draw_spirit", slots: [one("source", "pile:deck", "card:spirit_gnome_01"), one("discard", "card:spirit_pest_02")] });
-    expect(draw.legal.map(({ fixed, slots, label }) => [fixed.map(({ ref }) => ref), slots.map(({ field }) => field), label?.key])).toEqual([
-      [["open:deck"], ["discard"], "draw_spirit_deck"],
-      [["open:spirit_gnome_01"], ["discard"], "draw_spirit_open"],
+    expect(draw.legal.map(({ fixed, slots }) => [fixed.map(({ ref }) => ref), slots.map(({ field }) => field)])).toEqual([
+      [["open:deck"], ["discard"]],
+      [["open:spirit_gnome_01"], ["discard"]],
     ]);
     expect(draw.legal.map(({ payload }) => fromBinary(DrawSpiritSchema, payload).source)).toEqual(["deck", "spirit_gnome_01"]);
     const doll = prompt({ type: "cast_doll", slots: [one("gnome", "gnome:red_gnome_05")] });
     expect(doll.legal.map(({ fixed, payload }) => [fixed.map(({ ref }) => ref), fromBinary(CastDollSchema, payload).gnome])).toEqual([[["spell:doll", "at:a4"], "red_gnome_05"]]);
     const both = prompt({ type: "prepare", slots: [some("spirits", 2, "card:spirit_fire_03", "card:spirit_pest_03"), one("kind", "kind:fire", "kind:pest")] });
-    expect(both.legal.map(({ payload, label }) => [fromBinary(PrepareSchema, payload).spirits, label?.key])).toEqual([
-      [["spirit_fire_03", "spirit_pest_03"], "prepare_fire"],
-      [["spirit_fire_03", "spirit_pest_03"], "prepare_pest"],
+    expect(both.legal.map(({ payload }) => fromBinary(PrepareSchema, payload))).toMatchObject([
+      { spirits: ["spirit_fire_03", "spirit_pest_03"], kind: "fire" },
+      { spirits: ["spirit_fire_03", "spirit_pest_03"], kind: "pest" },
     ]);
   });
 
@@ -87,11 +87,6 @@ describe("commands in things of the picture", () => {
     expect(threat?.slots.map(({ field }) => field)).toEqual(["pests"]);
     const [whole] = prompt({ type: "threaten_with_pests", slots: [some("pests", 2, "pest:pest_01", "pest:pest_02"), one("target", "space:a4")] }).legal;
     expect([whole?.fixed.map(({ ref }) => ref), whole?.slots.length]).toEqual([["at:a5", "to:a4"], 0]);
-  });
-
-  it("are called by what they will do", () => {
-    const keys = prompt(entry("spirit_action", { slot: "0" }), entry("magician_action", { kind: "gnome" }), entry("choose_light", { light: "True" }), entry("defend", { with: "none" })).legal.map(({ label }) => label?.key);
-    expect(keys).toEqual(["spirit_action_fire", "magician_action_gnome", "choose_light_true", "defend_none"]);
   });
 
   it("ask twice before threats are given up", () => {

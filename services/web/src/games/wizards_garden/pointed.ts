@@ -4,8 +4,6 @@ import { file_grimoire_games_wizards_garden_v1_wizards_garden as file, type View
 import {
   type FixedField,
   FixedFieldSchema,
-  type Label,
-  LabelSchema,
   type LegalEntry,
   LegalEntrySchema,
   type Prompt,
@@ -14,7 +12,7 @@ import {
   SlotSchema,
 } from "../../gen/grimoire/v1/prompt_pb";
 import { filled } from "../../play/slot";
-import { kindOf, standing } from "./picture";
+import { standing } from "./picture";
 
 /** A command on its way from fields to things of the picture. */
 interface Draft {
@@ -32,8 +30,8 @@ interface Draft {
  */
 export function pointed(prompt: Prompt, view: View): Prompt {
   const at = standing(view);
-  const legal = prompt.legal.flatMap((entry) => expanded(begun(entry)).map((draft) => entryOf(draft, view, at)));
-  return create(PromptSchema, { ...prompt, legal: different(legal, view) });
+  const drafts = prompt.legal.flatMap((entry) => expanded(begun(entry)));
+  return create(PromptSchema, { ...prompt, legal: different(drafts, view, at) });
 }
 
 function valueOf(ref: string): string {
@@ -74,7 +72,9 @@ function answersOf({ kind }: Slot): readonly (readonly string[])[] {
 }
 
 function entryOf({ entry, payload, values, open }: Draft, view: View, at: ReadonlyMap<string, string>): LegalEntry {
-  const fixed = [...values].flatMap(([name, some]) => some.map((value) => field(thingOf(entry.type, name, value, view, at) ?? `${name}:${value}`, name)));
+  const fixed = [...values].flatMap(([name, some]) =>
+    some.map((value) => field(thingOf(entry.type, name, value, view, at) ?? `${name}:${value}`, some.length > 1 || name === "pests" ? "" : name)),
+  );
   // The one where pests of a stack are is pointed at, whichever of them are meant.
   const several = open.find(({ field: name, kind }) => name === "pests" && kind.case === "some");
   if (several?.kind.case === "some") fixed.unshift(field(`at:${at.get(valueOf(several.kind.value.candidates[0] ?? "")) ?? ""}`));
@@ -85,7 +85,7 @@ function entryOf({ entry, payload, values, open }: Draft, view: View, at: Readon
   }
   if (entry.type.startsWith("cast_")) fixed.unshift(field(`spell:${entry.type.slice(5)}`));
   const flags = entry.type === "end_phase" && view.phase === "attack" && view.groups.length > 0 ? [...entry.flags, "withdraws_all"] : entry.flags;
-  return create(LegalEntrySchema, { ...entry, payload, fixed: unlike(fixed), slots: open.map(amountsAt), flags, label: labelOf(entry, values, view) });
+  return create(LegalEntrySchema, { ...entry, payload, fixed: unlike(fixed), slots: open.map(amountsAt), flags });
 }
 
 /** Two pests of a stack are one thing to point at. */
@@ -93,7 +93,7 @@ function unlike(fixed: readonly FixedField[]): FixedField[] {
   return fixed.filter(({ ref }, n) => fixed.findIndex((other) => other.ref === ref) === n);
 }
 
-/** Names its field only where the ref still holds the field's value. */
+/** Named, it is told of by what stands in its place in the command's label, or behind it. */
 function field(ref: string, name = ""): FixedField {
   return create(FixedFieldSchema, { name, ref });
 }
@@ -119,7 +119,7 @@ function thingOf(command: string, name: string, value: string, view: View, at: R
     case "target":
       return command === "cast_skull" ? `at:${value}` : `to:${value}`;
     case "to":
-      return command === "choose_space" ? `option:${value}` : `to:${value}`;
+      return command === "choose_space" ? end(value, view) : `to:${value}`;
     case "discard":
     case "spirits":
       return `card:${value}`;
@@ -135,6 +135,11 @@ function thingOf(command: string, name: string, value: string, view: View, at: R
   }
 }
 
+/** Either end of the battle's border. */
+function end(to: string, { battle }: View): string {
+  return to === "target" ? `to:${battle?.target ?? ""}` : `at:${battle?.group.split(">")[0] ?? ""}`;
+}
+
 /** Where a card lies face up. */
 function lying(card: string, view: View): string {
   for (const side of view.seats) {
@@ -144,53 +149,17 @@ function lying(card: string, view: View): string {
   return `open:${card}`;
 }
 
-/** What a command is called once its things are known. */
-function labelOf(entry: LegalEntry, values: ReadonlyMap<string, readonly string[]>, view: View): Label {
-  const value = (name: string): string => values.get(name)?.[0] ?? "";
-  const args = [...values].map(([name, some]) => ({ name, value: some[0] ?? "" }));
-  const [first = "", second = ""] = values.get("spirits") ?? [];
-  const label = (end: string, more: typeof args = []) => create(LabelSchema, { key: end === "" ? entry.type : `${entry.type}_${end}`, arguments: [...args, ...more] });
-  switch (entry.type) {
-    case "prepare":
-      return label(value("kind"), [{ name: "first", value: first }, { name: "second", value: second }]);
-    case "lantern_action":
-    case "light_with_water":
-    case "magician_action":
-    case "cast_trinket":
-      return label(value("kind"));
-    case "spirit_action": {
-      const card = view.seats.find((side) => side.seat === view.ownSeat)?.spirits[Number(value("slot"))];
-      return label(card === undefined ? "" : kindOf(card));
-    }
-    case "start_action": {
-      const pending = view.pending.find((one) => String(one.index) === value("index"));
-      return label(pending === undefined ? "" : `${pending.kind}_${pending.steps}`);
-    }
-    case "swap_spirit":
-      return label(value("slot"));
-    case "draw_spirit":
-      return label(value("source") === "" ? "" : value("source") === "deck" ? "deck" : "open");
-    case "defend":
-      return label(value("with"));
-    case "choose_light":
-      return label(value("light").toLowerCase());
-    case "choose_space":
-      return label(value("to"));
-    default:
-      return label("");
-  }
-}
-
 /** Of commands about the same things, those that do something different: pests of a stack are alike unless one threatens. */
-function different(legal: readonly LegalEntry[], view: View): LegalEntry[] {
+function different(drafts: readonly Draft[], view: View, at: ReadonlyMap<string, string>): LegalEntry[] {
   const threatening = new Map(view.groups.flatMap(({ group, pieces }) => pieces.map((piece) => [piece, group] as const)));
   const seen = new Set<string>();
-  return legal.filter((entry) => {
-    if (entry.type !== "move_pest" && entry.type !== "cast_eye") return true;
-    const pest = entry.label?.arguments.find(({ name }) => name === "pest")?.value ?? "";
-    const key = [entry.type, threatening.get(pest) ?? "", ...entry.fixed.map(({ ref }) => ref).sort()].join(" ");
-    if (seen.has(key)) return false;
+  return drafts.flatMap((draft) => {
+    const entry = entryOf(draft, view, at);
+    if (entry.type !== "move_pest" && entry.type !== "cast_eye") return [entry];
+    const group = threatening.get(draft.values.get("pest")?.[0] ?? "") ?? "";
+    const key = [entry.type, group, ...entry.fixed.map(({ ref }) => ref).sort()].join(" ");
+    if (seen.has(key)) return [];
     seen.add(key);
-    return true;
+    return [entry];
   });
 }

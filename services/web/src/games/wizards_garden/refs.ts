@@ -1,5 +1,5 @@
 import type { Words } from "../../api/manifest.svelte";
-import { t } from "../../i18n/index.svelte";
+import { has, t } from "../../i18n/index.svelte";
 import type { Marks } from "../module";
 
 /** A space is pointed at as where something is, or as where it is to go. */
@@ -37,4 +37,10 @@ export function thingName(ref: string, words: Words): string | null {
     default:
       return null;
   }
+}
+
+/** A command without its things, where the game's sentence cannot do without them. */
+export function commandName(code: string): string | null {
+  const key = `wizards_garden.command.${code}`;
+  return has(key) ? t(key) : null;
 }
