@@ -94,8 +94,6 @@ def ref_words(ref: str, shown: Shown) -> str:
         return next((group_signs(group) for group in view.groups if group.group == name), name)
     if kind == "light":
         return speech("light_yes" if name == "True" else "light_no")
-    if kind == "source" and name == "deck":
-        return speech("deck_source")
     if name in CARD_KIND:
         return kind_words(kind_of(name), shown.language)
     if kind == "kind":

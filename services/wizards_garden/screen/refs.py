@@ -15,11 +15,10 @@ __all__ = ["DIGITS", "beside", "choices", "clicked", "place_of"]
 DIGITS: Final = 9
 """So many things are picked by a digit."""
 
-_PLACES: Final = frozenset({"space", "deposit", "to", "from", "target"})
-_PIECES: Final = frozenset({"gnome", "pest", "pests"})
+_PIECES: Final = frozenset({"gnome", "pest"})
 _ORDER: Final = (
-    "with", "light", "to", "group", "index", "kind", "slot", "source", "card", "discard", "a", "b",
-    "gnome", "pest", "pests", "from", "target", "space", "deposit",
+    "with", "light", "to", "group", "index", "kind", "slot", "pile", "card", "a",
+    "gnome", "pest", "space",
 )  # fmt: skip
 """Kinds of refs as they are offered; what stands in the yard comes last, for one can point at it."""
 
@@ -27,7 +26,7 @@ _ORDER: Final = (
 def place_of(ref: str, view: pb.View) -> str:
     """The space that a ref is about; empty: none."""
     kind, _, name = ref.partition(":")
-    if kind in _PLACES:
+    if kind == "space":
         return name if name in RECORDS else ""
     if kind in _PIECES:
         return next((held.space for held in view.spaces if held.gnome == name or name in held.pests), "")
@@ -37,13 +36,12 @@ def place_of(ref: str, view: pb.View) -> str:
 def choices(shown: Shown) -> Sequence[str]:
     """What may be picked next, in the order of the digits."""
     view = view_of(shown)
-    offered = shown.fits or shown.instead
+    offered = (ref for ref in shown.fits or shown.instead if ref.partition(":")[0] in _ORDER)
     return sorted(offered, key=lambda ref: (bool(place_of(ref, view)), _rank(ref)))
 
 
 def _rank(ref: str) -> tuple[int, str]:
-    kind = ref.partition(":")[0]
-    return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), ref)
+    return _ORDER.index(ref.partition(":")[0]), ref
 
 
 def clicked(space: str, shown: Shown) -> str:
@@ -56,7 +54,9 @@ def clicked(space: str, shown: Shown) -> str:
     def here(refs: Iterable[str]) -> list[str]:
         return sorted((ref for ref in refs if place_of(ref, view) == space), key=_rank)
 
-    for found in (here(shown.fits), here(shown.picked), here(shown.instead), here(shown.usable)):
+    picked = here(shown.picked)
+    others = [ref for ref in here(shown.instead) if not picked or _rank(ref) > _rank(picked[-1])]
+    for found in (here(shown.fits), others, picked, here(shown.usable)):
         if found:
             return found[0]
     return f"space:{space}"
