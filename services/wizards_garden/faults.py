@@ -18,6 +18,8 @@ from wizards_garden.board import (
     TERRACE_DEPOSIT,
 )
 from wizards_garden.catalogue import DATA
+from wizards_garden.draft import Draft
+from wizards_garden.evolve import evolve
 from wizards_garden.notation import PositionError
 from wizards_garden.pieces import (
     CARD_KIND,
@@ -31,7 +33,8 @@ from wizards_garden.pieces import (
     WATER_IN_ALL,
     colour_of,
 )
-from wizards_garden.state import PHASES, Stage, Terms
+from wizards_garden.reach import can_step
+from wizards_garden.state import PHASES, Stage, State, Terms
 from wizards_garden.under_way import check_under_way
 
 __all__ = ["check_position", "position_fault"]
@@ -67,6 +70,8 @@ def check_position(event: pb.PositionArranged, terms: Terms) -> None:
     check_under_way(event)
     if event.phase == Stage.PREPARATION:
         _check_preparation(event)
+    if event.HasField("action"):
+        _check_steps_left(event, terms)
 
 
 def _demand(holds: object, sentence: str, rule: str = "") -> None:
@@ -107,6 +112,12 @@ def _check_boards(event: pb.PositionArranged) -> None:
             "Both spirit slots are filled after the preparation.",
             "WG-2.4",
         )
+
+
+def _check_steps_left(event: pb.PositionArranged, terms: Terms) -> None:
+    draft = Draft(evolve(State(terms), event))
+    left = draft.action is not None and can_step(draft, draft.active, draft.action.kind, draft.action)
+    _demand(left, "An action without a legal step is over.", "WG-6.1")
 
 
 # ---- the yard --------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -142,3 +143,26 @@ def test_hidden_parts_of_a_position() -> None:
         assert word not in split.public + split.parts["seat/0"] + split.parts["sealed"]
     assert b"spirit_gnome_05" not in split.public + split.parts["seat/0"] + split.parts["seat/1"]
     assert WizardsGarden.schema.merge(split.public, split.parts) == [event]
+
+
+@pytest.mark.parametrize(
+    ("fire", "kind", "command", "code"),
+    [
+        ((5, 0), "fire", pb.CollectFire(), "fire_full"),
+        ((5, 5), "fire", pb.CollectFire(), "no_supply"),
+        ((0, 0), "water", pb.CollectWater(deposit="c4"), "no_supply"),
+    ],
+)
+def test_refusals_that_no_match_meets(fire: tuple[int, int], kind: str, command: Message, code: str) -> None:
+    # Such an action closes by itself (WG-6.1), so nobody is asked for the step; the order of reasons holds.
+    event = POSITIONS.parse({"state": "wizard_main", "yard": "w5@a2 w5@e2 w5@a4 w4@c1"}, {})
+    event.action.CopyFrom(pb.Action(source="magician", kind=kind, steps=1, steps_left=1))
+    start = GAME.start(Setup("branched", 2, {}, event.SerializeToString()), draws(0))
+    assert not isinstance(start, Illegal)
+    state = start.state
+    seats = tuple(replace(side, fire=amount) for side, amount in zip(state.seats, fire, strict=True))
+    state = replace(state, seats=seats, water=tuple(5 if amount else 0 for amount in state.water))
+    [prompt] = GAME.prompts(state)
+    refusal = GAME.decide(state, Actor.of_seat(Seat(0)), command, prompt, draws(0))
+    assert isinstance(refusal, Illegal)
+    assert refusal.code == code

@@ -323,7 +323,7 @@ FORGED: list[tuple[str, Forger]] = [
         lambda e: e.spaces.add(space="a4", gnome="blue_gnome_09", pests=["pest_01"], lantern="fire"),
     ),
     ("no kind", lambda e: e.spaces.add(space="a4", gnome="blue_gnome_09", lantern="gold")),
-    ("all 50 spirit cards", lambda e: (e.deck.pop(), setattr(e, "deck_count", 42))),
+    ("all 50 spirit cards", lambda e: e.deck.pop()),
     ("deck's count", lambda e: setattr(e, "deck_count", 42)),
     ("no card", lambda e: e.deck.__setitem__(0, "dragon")),
     ("in two places", lambda e: e.discards.append("spirit_fire_01")),
@@ -353,11 +353,12 @@ def test_a_forged_position_is_refused(sentence: str, forge: Forger) -> None:
 
 
 def acting(**fields: Any) -> pb.Action:
-    return pb.Action(**({"source": "magician", "kind": "gnome", "steps": 1, "steps_left": 1} | fields))
+    usual: dict[str, Any] = {"source": "magician", "kind": "gnome", "steps": 1, "steps_left": 1}
+    return pb.Action(**(usual | fields))
 
 
 def fighting(**fields: Any) -> pb.Battle:
-    usual = {"seat": 0, "group": "b4>a4", "target": "a4", "strength": 2, "fire": 2, "awaits": "defence"}
+    usual: dict[str, Any] = {"seat": 0, "group": "b4>a4", "target": "a4", "strength": 2, "fire": 2, "awaits": "defence"}
     return pb.Battle(**(usual | fields))
 
 
@@ -383,6 +384,12 @@ def test_an_action_under_way(sentence: str, fields: dict[str, Any]) -> None:
     fault = position_fault(event, TERMS)
     assert sentence in fault
     assert bool(fault) == bool(sentence)
+
+
+def test_an_action_without_a_step_is_over() -> None:
+    event = parse({"state": "wizard_main", "blue": {"fire": 5}})
+    event.action.CopyFrom(acting(kind="fire"))
+    assert "is over (WG-6.1)" in position_fault(event, TERMS)
 
 
 def test_actions_of_spells_under_way() -> None:
