@@ -34,7 +34,7 @@ import {
   usable,
 } from "./composer";
 import type { Question } from "./keys";
-import { entryText, eventSentence, markOf, promptText, rejectionText, seatName } from "./sentence";
+import { entryText, eventSentence, markOf, promptText, rejectionText, seatName, wholeText } from "./sentence";
 import { filled, type Answer } from "./slot";
 import { type Tone, play as sound } from "./sound";
 
@@ -216,6 +216,12 @@ export class Desk {
   trace = $derived.by((): ReadonlyMap<string, number> => this.module?.trace(this.#traced) ?? new Map());
 
   // ---- the command in the making --------------------------------------------------------------------------------------
+
+  /** The whole command that would be sent now, in words; empty: something is open. */
+  get readyText(): string {
+    const { draft, words, ready } = this;
+    return draft === null || words === null || ready === null ? "" : wholeText(words, ready, answersOf(draft, ready), this.names);
+  }
 
   /** Nothing can be sent now. */
   get busy(): boolean {

@@ -20,6 +20,7 @@ import type { Label, LegalEntry, Slot } from "../gen/grimoire/v1/prompt_pb";
 import { has, language, t } from "../i18n/index.svelte";
 import { short } from "../match/chain";
 import type { Say } from "./phrase";
+import type { Answer } from "./slot";
 
 /** Shapes by which seats are told apart, never by colour alone. */
 export const MARKS = ["●", "▲", "■", "◆", "✚"] as const;
@@ -163,6 +164,21 @@ export function entryText(words: Words, entry: LegalEntry, names: readonly strin
   return more.length === 0 ? said : `${said}: ${more.join(", ")}`;
 }
 
+/** An entry in words, with the answers to what it leaves open. */
+export function wholeText(words: Words, entry: LegalEntry, answers: readonly (readonly [string, Answer])[], names: readonly string[] = []): string {
+  const said = answers.map(([, answer]) => {
+    if (typeof answer === "number") return String(answer);
+    if (typeof answer === "string") return thingText(words, answer, names);
+    if (Array.isArray(answer)) return (answer as readonly string[]).map((ref) => thingText(words, ref, names)).join(", ");
+    return Object.entries(answer)
+      .filter(([, given]) => given !== 0)
+      .map(([ref, given]) => `${thingText(words, ref, names)} ${typeof given === "number" ? given : thingText(words, given, names)}`)
+      .join(", ");
+  });
+  const answered = said.filter((text) => text !== "").join(", ");
+  return [entryText(words, entry, names), answered].filter((text) => text !== "").join(": ");
+}
+
 /** A command without its things, e.g. `Play`. */
 export function commandText(words: Words, code: string): string {
   const named = loadedModule(words.manifest.game)?.commandName?.(code) ?? null;
@@ -183,7 +199,9 @@ export function thingText(words: Words, ref: string, names: readonly string[] = 
   if (at < 0) return termOf(words, ref);
   const [kind, name] = [ref.slice(0, at), ref.slice(at + 1)];
   if (kind === "option") return termOf(words, name);
-  const known = loadedModule(words.manifest.game)?.thing?.(ref, words) ?? argumentText(words, names, kind, name);
+  const pictured = loadedModule(words.manifest.game)?.thing?.(ref, words) ?? null;
+  if (pictured !== null) return pictured;
+  const known = argumentText(words, names, kind, name);
   if (known !== name) return known;
   // People count from one.
   const shown = kind === "slot" && /^\d+$/.test(name) ? String(Number(name) + 1) : name;
