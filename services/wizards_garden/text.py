@@ -117,8 +117,8 @@ def _said(field: str, value: Any, language: str, names: Mapping[int, str]) -> st
 
 _Phrase = tuple[str, dict[str, str]]
 
-_SILENT: Final = (pb.DeckSet, pb.TurnEnded)
-"""A pile's order and the bare end of a turn are no news to anybody."""
+_SILENT: Final = (pb.DeckSet, pb.TurnEnded, pb.StateEntered)
+"""A pile's order, the bare end of a turn and what is asked next are no news to anybody."""
 
 _VARIANTS: Final[dict[type[Message], str]] = {
     pb.LanternLit: "by",
@@ -146,8 +146,6 @@ def _special(event: Any, code: str) -> str | None:
             return code if event.cards else f"{code}_hidden"
         case pb.SpellsDealt():
             return code if event.spells else f"{code}_hidden"
-        case pb.StateEntered():
-            return "attack_phase" if event.state == "attack" else None
         case pb.ActionClosed():
             return None if event.reason == "used_up" else f"{code}_{event.reason}"
         case pb.PestMoved():

@@ -171,8 +171,7 @@ SENTENCES: list[tuple[Message, str]] = [
     (pb.LanternPlaced(seat=0, kind="fire", space="c1", gnome="blue_gnome_02"), "Mira sets the fire lantern on c1."),
     (pb.OpenRowSet(cards=["spirit_pest_01"]), "The open row is Spirit of pests."),
     (pb.TurnStarted(turn=7, seat=1), "Turn 7: Otso."),
-    (pb.StateEntered(state="garden", seat=1), ""),
-    (pb.StateEntered(state="attack", seat=1), "Otso goes on to the attack phase."),
+    (pb.StateEntered(state="attack", seat=1), ""),
     (pb.ActionOpened(source="spirit", kind="pest", steps=2), "Spirit action: move 2 pests."),
     (pb.ActionOpened(source="doll", kind="gnome", steps=1, gnome="red_gnome_01"), "Doll: move 1 gnome."),
     (

@@ -15,7 +15,7 @@ from wizards_garden.catalogue import DATA
 from wizards_garden.names import kind_of, name_of
 from wizards_garden.pieces import CARD_KIND, KINDS
 from wizards_garden.screen.layout import layout
-from wizards_garden.screen.own import Own
+from wizards_garden.screen.own import Own, ref_words
 from wizards_garden.screen.refs import DIGITS, beside, choices, place_of
 from wizards_garden.screen.side import Side
 from wizards_garden.screen.speech import Speech, view_of
@@ -47,6 +47,9 @@ class WizardsGardenBoard(Vertical):
         "d": "end_action",
         "f": "collect_fire",
         "p": "light_with_pair",
+        "k": "declare_attack",
+        "v": "advance",
+        "w": "withdraw",
     }
 
     def __init__(self, host: BoardHost) -> None:
@@ -131,7 +134,9 @@ class WizardsGardenBoard(Vertical):
             return next((f"{group_words(group, language)}." for group in view.groups if group.group == name), "")
         if name in CARD_KIND:
             return _kind_text(kind_of(name), language)
-        return _kind_text(name, language) if kind == "kind" and name in KINDS else ""
+        if kind == "kind" and name in KINDS:
+            return _kind_text(name, language)
+        return f"{ref_words(ref, self._shown)}."
 
     def panels(self) -> Sequence[Panel]:
         """Threats, spells, the discard pile, and the yard in words."""

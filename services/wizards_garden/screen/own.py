@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
@@ -16,7 +14,7 @@ from wizards_garden.screen.refs import DIGITS, choices, place_of
 from wizards_garden.screen.side import cards_content
 from wizards_garden.screen.signs import ACCENT, FAINT, MUTED
 from wizards_garden.screen.speech import Speech, view_of
-from wizards_garden.short import group_signs, kind_words, spell_words
+from wizards_garden.short import KIND_SIGNS, group_signs, kind_words, spell_words
 
 __all__ = ["Own", "own_lines", "ref_words"]
 
@@ -62,31 +60,30 @@ def own_lines(shown: Shown, size: Size) -> list[Content]:
 
 def _choices(shown: Shown, width: int) -> Content:
     """What is not in the yard, with its digits; the digits of the yard stand there."""
-    if not shown.usable:
-        return Content("")
     view, speech = view_of(shown), Speech(shown.language)
-    offered = choices(shown)
-    named = [
-        (f"{n} " if n <= DIGITS else "", ref_words(ref, shown))
-        for n, ref in enumerate(offered, 1)
-        if not place_of(ref, view)
-    ]
-    if len(named) < len(offered):
-        named.append(("", speech("arrows")))
-    text = Content.assemble(
-        (f"{speech('choose')}: ", f"bold {ACCENT}"),
-        *(part for digit, words in named for part in ((digit, f"bold {ACCENT}"), (f"{words}  ", MUTED))),
-    )
-    return text if len(text) <= width else Content.assemble(text[: max(0, width - 1)].rstrip(), ("…", MUTED))
+    offered = choices(shown) if shown.usable else ()
+    named = [(n, ref) for n, ref in enumerate(offered, 1) if not place_of(ref, view)]
+    if not offered:
+        return Content("")
+    text = Content("")
+    for brief in (False, True):
+        parts: list[tuple[str, str]] = [(f"{speech('choose')}: ", f"bold {ACCENT}")]
+        for n, ref in named:
+            parts += [(f"{n} " if n <= DIGITS else "", f"bold {ACCENT}"), (f"{ref_words(ref, shown, brief)}  ", MUTED)]
+        if len(named) < len(offered) and not (brief and named):
+            parts.append((speech("arrows"), MUTED))
+        text = Content.assemble(*parts).rstrip()
+        if len(text) <= width:
+            return text
+    return Content.assemble(text[: max(0, width - 1)].rstrip(), ("…", MUTED))
 
 
-def ref_words(ref: str, shown: Shown) -> str:
-    """A thing that may be picked, in a few words."""
+def ref_words(ref: str, shown: Shown, brief: bool = False) -> str:
+    """A thing that may be picked, in a few words; `brief`: kinds by their signs alone."""
     view, speech = view_of(shown), Speech(shown.language)
     kind, _, name = ref.partition(":")
     if kind == "slot" and view.HasField("own_seat"):
-        side = view.seats[view.own_seat]
-        spirit = kind_words(kind_of(side.spirits[int(name)]), shown.language)
+        spirit = _kind(kind_of(view.seats[view.own_seat].spirits[int(name)]), shown, brief)
         return speech("left" if name == "0" else "right", spirit=spirit)
     if kind == "index":
         return _pending(view, int(name), speech)
@@ -95,14 +92,16 @@ def ref_words(ref: str, shown: Shown) -> str:
     if kind == "light":
         return speech("light_yes" if name == "True" else "light_no")
     if name in CARD_KIND:
-        return kind_words(kind_of(name), shown.language)
+        return _kind(kind_of(name), shown, brief)
     if kind == "kind":
-        return kind_words(name, shown.language)
+        return _kind(name, shown, brief)
     return speech.words.terms.get(name) or name_of(name, shown.language)
 
 
+def _kind(kind: str, shown: Shown, brief: bool) -> str:
+    return KIND_SIGNS[kind] if brief else kind_words(kind, shown.language)
+
+
 def _pending(view: pb.View, index: int, speech: Speech) -> str:
-    found: Iterable[str] = (
-        speech.words.events[f"action.{each.kind}.{each.steps}"] for each in view.pending if each.index == index
-    )
-    return next(iter(found), str(index))
+    found = (speech.words.events[f"action.{each.kind}.{each.steps}"] for each in view.pending if each.index == index)
+    return next(found, str(index))

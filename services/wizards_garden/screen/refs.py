@@ -7,6 +7,7 @@ from typing import Final
 
 from grimoire.engine.board import Shown
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
+from wizards_garden.pieces import KINDS
 from wizards_garden.screen.speech import view_of
 from wizards_garden.short import RECORDS
 
@@ -21,6 +22,9 @@ _ORDER: Final = (
     "gnome", "pest", "space",
 )  # fmt: skip
 """Kinds of refs as they are offered; what stands in the yard comes last, for one can point at it."""
+
+_NAMES: Final = ("none", *KINDS, "True", "False", "target", "origin", "deck")
+"""Names that have an order of their own; all others go by the alphabet."""
 
 
 def place_of(ref: str, view: pb.View) -> str:
@@ -40,8 +44,9 @@ def choices(shown: Shown) -> Sequence[str]:
     return sorted(offered, key=lambda ref: (bool(place_of(ref, view)), _rank(ref)))
 
 
-def _rank(ref: str) -> tuple[int, str]:
-    return _ORDER.index(ref.partition(":")[0]), ref
+def _rank(ref: str) -> tuple[int, int, str]:
+    kind, _, name = ref.partition(":")
+    return _ORDER.index(kind), _NAMES.index(name) if name in _NAMES else len(_NAMES), ref
 
 
 def clicked(space: str, shown: Shown) -> str:

@@ -67,7 +67,7 @@ def side_lines(shown: Shown, size: Size) -> list[Content]:
     if len(lines) + len(legend) < size.height:
         lines += [Content("")] * (size.height - len(lines) - len(legend))
         lines += [Content.styled(cut(line, size.width), FAINT) for line in legend]
-    return lines[: size.height]
+    return [line[: size.width] for line in lines[: size.height]]
 
 
 def _seat(shown: Shown, seat: int, width: int) -> Iterable[Content]:

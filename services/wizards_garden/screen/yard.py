@@ -26,7 +26,7 @@ _LABEL: Final = 2
 _PIT: Final = "╱"
 _PICKED: Final = "▶"
 _USABLE: Final = "›"
-_DIGITS: Final = "①②③④⑤⑥⑦⑧⑨"
+_DIGITS: Final = "¹²³⁴⁵⁶⁷⁸⁹"
 """Not to be taken for the numbers of pieces."""
 _ARROWS: Final = {(1, 0): "▶▷", (-1, 0): "◀◁", (0, 1): "▲△", (0, -1): "▼▽"}
 """On the screen: x to the right, y upwards; full: with a space of its own, hollow: in transit."""

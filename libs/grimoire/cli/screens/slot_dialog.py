@@ -81,6 +81,8 @@ class SlotDialog(Box[Answer]):
             yield SelectionList[str](*rows, classes="control")
         elif self._kind is SlotKind.NUMBER:
             yield Input(str(self._answer), type="integer", classes="control", id="number")
+            low, high = self._slot.number.min, self._slot.number.max
+            yield Static(Content(self.words("slot.number.hint", min=low, max=high)), classes="muted")
         elif self._kind is SlotKind.ORDER:
             yield OptionList(*self._ordered(), classes="control", id="order")
             yield Static(Content(self.words("slot.order.hint")), classes="muted")
