@@ -142,7 +142,15 @@ def swap_toy(state: Any, seat: int, keep: frozenset[str], chance: random.Random)
 def _toy() -> list[Contender]:
     return [
         Contender(TOY, seats, {"mode": mode, "rounds": rounds}, 200, swap_toy)
-        for seats, mode, rounds in ((2, "coop", "2"), (3, "duel", "3"), (4, "coop", "1"), (2, "duel", "1"))
+        for seats, mode, rounds in (
+            (2, "coop", "2"),
+            (3, "duel", "3"),
+            (4, "coop", "1"),
+            (2, "duel", "1"),
+            (1, "party", "2"),
+            (5, "party", "2"),
+            (3, "melee", "3"),
+        )
     ]
 
 

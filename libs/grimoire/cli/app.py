@@ -193,6 +193,7 @@ def simulate(
     game: Game,
     matches: Annotated[int, typer.Option("--matches", "-n", min=1, help="How many matches.")] = 100,
     bots: Annotated[str, typer.Option("--bots", help="One level for each seat, or for all.")] = "heuristic",
+    seats: Annotated[int, typer.Option("--seats", min=0, help="With one bot: of a match. 0: the usual number.")] = 0,
     seed: Annotated[str, typer.Option("--seed", help="The same seed gives the same matches.")] = "0",
     processes: Annotated[int, typer.Option("--processes", min=0, help="0: one for each core.")] = 0,
     option: Options = [],  # noqa: B006
@@ -203,7 +204,16 @@ def simulate(
 
     with quiet_exit():
         raise typer.Exit(
-            work(game, matches, bots.split(","), _named(option), seed=seed, processes=processes, as_json=as_json)
+            work(
+                game,
+                matches,
+                bots.split(","),
+                _named(option),
+                seed=seed,
+                processes=processes,
+                seats=seats,
+                as_json=as_json,
+            )
         )
 
 

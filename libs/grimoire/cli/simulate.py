@@ -24,6 +24,7 @@ def simulate(
     *,
     seed: str,
     processes: int,
+    seats: int = 0,
     as_json: bool,
 ) -> int:
     """Plays matches between bots and reports.
@@ -35,6 +36,7 @@ def simulate(
         options: of the game, by name.
         seed: the same seed gives the same matches.
         processes: 0: one for each core.
+        seats: with one bot: how many; 0: two, or the nearest number the game allows.
         as_json: prints the report as JSON.
     """
     try:
@@ -50,6 +52,7 @@ def simulate(
                 seed,
                 lambda done: progress.update(bar, completed=done),
                 processes,
+                seats=seats,
             )
     except (SimulationError, UnknownGameError) as error:
         fail(str(error), code=2)

@@ -1,7 +1,18 @@
 """What a game is: the Game protocol, seats, prompts, legal actions, outcome, draws. Pure; no I/O, no clock."""
 
 from grimoire.engine.draws import Draws
-from grimoire.engine.game import Bot, Decision, Game, MatchFacts, Positions, Setup, Start, Terminal
+from grimoire.engine.game import (
+    Bot,
+    Decision,
+    Game,
+    Leaving,
+    MatchFacts,
+    Positions,
+    Setup,
+    Start,
+    Terminal,
+    usual_seats,
+)
 from grimoire.engine.legal import Fixed, Legal
 from grimoire.engine.outcome import Outcome, OutcomeKind
 from grimoire.engine.prompts import Prompt
@@ -37,6 +48,7 @@ __all__ = [
     "Game",
     "GameTexts",
     "Illegal",
+    "Leaving",
     "Legal",
     "MarkNote",
     "MatchFacts",
@@ -54,4 +66,5 @@ __all__ = [
     "Terminal",
     "Viewer",
     "ViewerKind",
+    "usual_seats",
 ]

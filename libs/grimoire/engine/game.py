@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
@@ -21,6 +22,19 @@ from grimoire.v1 import prompt_pb2
 S = TypeVar("S")
 
 
+class Leaving(enum.IntEnum):
+    """What becomes of a seat whose person leaves a running match. Numbers are those of `grimoire.v1.Leaving`."""
+
+    GAME = 0
+    """Seats never change hands: `decide` judges who resigns and who lets its time run out."""
+    RETIRES = 1
+    """`decide` judges who resigns (it is out); who only goes away is replaced by a bot until it comes back."""
+    REPLACED = 2
+    """Who resigns or goes away is replaced by a bot until it comes back; `decide` sees no resignation."""
+    VOTED = 3
+    """Co-operative: the others vote for a bot or one of themselves; `decide` judges who resigns as the last person."""
+
+
 class MatchFacts(msgspec.Struct, frozen=True):
     """What the platform needs to know of a configured match.
 
@@ -28,11 +42,16 @@ class MatchFacts(msgspec.Struct, frozen=True):
         options: every option by name with its final value as text, defaults filled in, in the rules file's order.
         seconds: limit of each deadline class, e.g. `{"turn": 60}`.
         timeout_limit: for display; games judge expiry themselves.
+        leaving: what becomes of a seat whose person leaves. Expiries are judged by `decide` whatever it says.
+        difficulty: co-operative games: names of the options that make the match harder or easier. Each combination of
+            their values and the number of seats is rated like a player.
     """
 
     options: tuple[tuple[str, str], ...]
     seconds: tuple[tuple[str, int], ...]
     timeout_limit: int = 0
+    leaving: Leaving = Leaving.GAME
+    difficulty: tuple[str, ...] = ()
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -143,6 +162,15 @@ class Game(Protocol[S]):
     def outcome(self, state: S) -> Outcome | None:
         """None while the match runs."""
         ...
+
+
+def usual_seats(fewest: int, most: int) -> int:
+    """How many seats a match has where nobody says: two, or the nearest number the game allows.
+
+    >>> [usual_seats(*bounds) for bounds in ((2, 2), (1, 4), (3, 5), (1, 1))]
+    [2, 2, 3, 1]
+    """
+    return max(fewest, min(2, most))
 
 
 class Bot(Protocol):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from grimoire.engine import Illegal, Setup
+from grimoire.engine import Illegal, Setup, usual_seats
 from grimoire.fairness.draws import RecordedDraws
 from grimoire.fairness.secret import Secret
 from grimoire.match.state import MatchState, Phase
@@ -58,7 +58,8 @@ def arrange(plugin: GamePlugin, position: str | bytes, options: Mapping[str, str
         options: by name; those that are missing get their defaults.
         seats: 0: as few as the game allows.
     """
-    game, seats = plugin.game, seats or plugin.game.min_seats
+    game = plugin.game
+    seats = seats or usual_seats(game.min_seats, game.max_seats)
     facts = game.configure(options, seats)
     if isinstance(facts, Illegal):
         return facts

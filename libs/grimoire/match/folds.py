@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from grimoire.engine import Prompt, Seat, Setup
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.secret import Secret
+from grimoire.match import seats
 from grimoire.match.state import MatchState, Occupant, OpenPrompt, Phase
 from grimoire.v1 import match_pb2
 
@@ -22,7 +23,7 @@ SeedOf = Callable[[MatchState[Any]], Secret]
 
 def first_state(match_id: str, created: match_pb2.MatchCreated, now_ms: int, position: bytes) -> MatchState[Any]:
     """The state that the first entry is written on: version 0, nothing sealed."""
-    seats = len(created.seats)
+    count = len(created.seats)
     return MatchState(
         match_id=match_id,
         version=0,
@@ -34,7 +35,7 @@ def first_state(match_id: str, created: match_pb2.MatchCreated, now_ms: int, pos
         rules_version=created.rules_version,
         setup=Setup(
             match_id,
-            seats,
+            count,
             {o.name: o.value for o in created.options},
             position,
             created.series.game_no,
@@ -45,8 +46,8 @@ def first_state(match_id: str, created: match_pb2.MatchCreated, now_ms: int, pos
         seconds={c.deadline_class: c.seconds for c in created.time_control.per_prompt},
         handshake_ms=created.handshake_s * 1000,
         handshake_extended_ms=0,
-        seals=(b"",) * seats,
-        nonces=(b"",) * seats,
+        seals=(b"",) * count,
+        nonces=(b"",) * count,
         joint=None,
         game=None,
         prompts=(),
@@ -54,6 +55,8 @@ def first_state(match_id: str, created: match_pb2.MatchCreated, now_ms: int, pos
         outcome=None,
         closed=b"",
         revealed=False,
+        leaving=created.leaving,
+        missed=(0,) * count if created.leaving else (),
     )
 
 
@@ -100,6 +103,8 @@ def _opened(state: MatchState[Any], event: match_pb2.PromptOpened) -> MatchState
 
 
 def _closed(state: MatchState[Any], event: match_pb2.PromptClosed) -> MatchState[Any]:
+    if event.cause == match_pb2.PROMPT_CAUSE_EXPIRED and (ran_out := state.open_prompt(event.prompt_id)):
+        state = seats.expired(state, ran_out.prompt.seat)
     return replace(state, prompts=tuple(p for p in state.prompts if p.prompt_id != event.prompt_id))
 
 
@@ -111,6 +116,9 @@ _FOLDS: dict[type[Message], Callable[[MatchState[Any], Any], MatchState[Any]]] =
     match_pb2.PromptOpened: _opened,
     match_pb2.PromptClosed: _closed,
     match_pb2.ClockExtended: lambda state, event: _extend_one(state, event.prompt_id, event.by_ms),
+    match_pb2.SeatLeft: lambda state, event: seats.left(state, event.seat),
+    match_pb2.SeatBack: lambda state, event: seats.returned(state, event.seat),
+    match_pb2.SeatBound: seats.bound,
     match_pb2.MatchClosed: lambda state, event: replace(state, phase=Phase.CLOSED, closed=event.SerializeToString()),
     match_pb2.MatchVoided: lambda state, _: replace(state, phase=Phase.VOID, prompts=()),
     match_pb2.FairnessRevealed: lambda state, _: replace(state, revealed=True),

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from grimoire.engine import GameTexts, Legal, Prompt, Schema, Viewer, ViewerKind
 from grimoire.match.referee import Referee
-from grimoire.match.state import MatchState, OpenPrompt, Phase
+from grimoire.match.state import MatchState, Occupant, OpenPrompt, Phase
 from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, prompt_pb2, rules_pb2
 
 S = TypeVar("S")
@@ -102,9 +102,23 @@ def head(referee: Referee[S], state: MatchState[S]) -> frame_pb2.MatchHead:
         created_ms=state.created_ms,
         updated_ms=state.time_ms,
     )
+    if state.leaving and _occupants(message.created.seats) != state.occupants:
+        message.seats.extend(
+            match_pb2.SeatOccupant(
+                seat=seat,
+                occupant_id=occupant.occupant_id,
+                kind=match_pb2.OccupantKind.ValueType(occupant.kind),
+                level=occupant.level,
+            )
+            for seat, occupant in enumerate(state.occupants)
+        )
     if state.phase is Phase.CLOSED:
         message.closed.CopyFrom(match_pb2.MatchClosed.FromString(state.closed))
     return message
+
+
+def _occupants(seats: Iterable[match_pb2.SeatOccupant]) -> tuple[Occupant, ...]:
+    return tuple(Occupant(seat.occupant_id, seat.kind, seat.level) for seat in seats)
 
 
 def snapshot(referee: Referee[S], state: MatchState[S], viewer: Viewer, now_ms: int) -> frame_pb2.Snapshot:

@@ -31,6 +31,8 @@ def headline(match_id: str, entries: Sequence[frame_pb2.ViewerEntry]) -> frame_p
             if event.type == "match_created":
                 head.created.MergeFromString(event.body)
                 head.game = head.created.game
+            elif event.type == "seat_bound":
+                _bind(head, match_pb2.SeatBound.FromString(event.body))
             elif event.type == "match_started":
                 head.status = frame_pb2.MATCH_STATUS_RUNNING
             elif event.type == "match_closed":
@@ -41,3 +43,11 @@ def headline(match_id: str, entries: Sequence[frame_pb2.ViewerEntry]) -> frame_p
             elif event.type == "fairness_revealed":
                 head.revealed = True
     return head
+
+
+def _bind(head: frame_pb2.MatchHead, bound: match_pb2.SeatBound) -> None:
+    if not head.seats:
+        head.seats.extend(head.created.seats)
+    for seat in head.seats:
+        if seat.seat == bound.seat:
+            seat.occupant_id, seat.kind, seat.level = bound.occupant_id, bound.kind, bound.level

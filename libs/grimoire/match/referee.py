@@ -18,6 +18,7 @@ from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
 from grimoire.fairness.export import MAX_ENTRY_BYTES
 from grimoire.fairness.names import check_match_id
 from grimoire.fairness.secret import Secret
+from grimoire.match import seats
 from grimoire.match.clock import CLOCK_IDS
 from grimoire.match.codes import reject, reject_illegal
 from grimoire.match.entry import Entry, seal_parts
@@ -37,10 +38,15 @@ HANDSHAKE_S = 60
 LONG_HANDSHAKE_S = 24 * 3600
 LONG_TURN_S = 3600
 
-_SENDERS = {"create_match": ActorKind.HOST, "void": ActorKind.HOST, "expire": ActorKind.CLOCK}
+_SENDERS = {
+    "create_match": ActorKind.HOST,
+    "bind_seat": ActorKind.HOST,
+    "void": ActorKind.HOST,
+    "expire": ActorKind.CLOCK,
+}
 """Who sends what is not a seat's."""
 _HANDSHAKE = frozenset({"seal_nonce", "open_nonce"})
-_BEFORE_THE_START = _HANDSHAKE | _SENDERS.keys()
+_BEFORE_THE_START = _HANDSHAKE | {"create_match", "void", "expire"}
 _MODES = (match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL, match_pb2.MATCH_MODE_ANALYSIS)
 
 Rejection = envelope_pb2.Rejection
@@ -165,6 +171,8 @@ class Referee(Generic[S]):
             return reject("malformed", detail="in a rated match each seat has a player of its own", field="seats")
         if spec.position and spec.mode != match_pb2.MATCH_MODE_ANALYSIS:
             return reject("malformed", detail="positions are for analysis matches only", field="position")
+        if spec.grace_s > seats.MAX_GRACE_S:
+            return reject("malformed", detail=f"a seat waits {seats.MAX_GRACE_S} seconds at most", field="grace_s")
         seed = self._seeds(self.game.id, match_id, self._host_key_id)
         seconds = dict(facts.seconds)
         long_turn = max(seconds.values(), default=0) >= LONG_TURN_S
@@ -185,6 +193,8 @@ class Referee(Generic[S]):
             handshake_s=spec.handshake_s or (LONG_HANDSHAKE_S if long_turn else HANDSHAKE_S),
             host_key_id=self._host_key_id,
             spectator_delay_s=spec.spectator_delay_s,
+            leaving=facts.leaving.value,  # type: ignore[arg-type]
+            grace_s=(spec.grace_s or seats.GRACE_S) if facts.leaving else 0,
         )
         if spec.HasField("series"):
             created.series.CopyFrom(spec.series)
@@ -236,6 +246,12 @@ class Referee(Generic[S]):
             return self._void(state, actor, parsed, void, now_ms, first)
         if isinstance(message, match_pb2.Expire) and state.phase is Phase.HANDSHAKE:
             return self._expire_handshake(state, parsed, message, now_ms, first)
+        if isinstance(message, match_pb2.BindSeat):
+            return self._bind(state, actor, parsed, message, now_ms, first)
+        if isinstance(message, match_pb2.LeaveSeat):
+            return self._leave(state, actor, parsed, "left", now_ms, first)
+        if isinstance(message, match_pb2.Resign) and seats.leaves_by_resigning(state, actor.seat):
+            return self._leave(state, actor, parsed, "resigned", now_ms, first)
         return self._play(state, actor, parsed, now_ms, first)
 
     def _refusal(self, state: MatchState[S], actor: Actor, parsed: Parsed) -> Rejection | None:
@@ -377,6 +393,47 @@ class Referee(Generic[S]):
         after = replace(_next(state, now_ms), phase=Phase.VOID, prompts=(), revealed=True)
         return self._write(state, actor, parsed, tuple(events), [], after, seed)
 
+    # ---- seats that change hands ---------------------------------------------------------------------------------
+
+    def _bind(
+        self,
+        state: MatchState[S],
+        actor: Actor,
+        parsed: Parsed,
+        message: match_pb2.BindSeat,
+        now_ms: int,
+        first: tuple[Message, ...],
+    ) -> Entry | Rejection:
+        refusal = seats.bind_refusal(state, message)
+        if refusal is not None:
+            return refusal
+        event = match_pb2.SeatBound(
+            seat=message.seat,
+            occupant_id=message.occupant_id,
+            kind=message.kind,
+            reason=message.reason,
+            level=message.level,
+        )
+        after = seats.bound(_next(state, now_ms), event)
+        return self._write(state, actor, parsed, (*first, event), [], after)
+
+    def _leave(
+        self,
+        state: MatchState[S],
+        actor: Actor,
+        parsed: Parsed,
+        reason: str,
+        now_ms: int,
+        first: tuple[Message, ...],
+    ) -> Entry | Rejection:
+        if not state.leaving:
+            return reject("seats_are_kept", version=state.version)
+        gone = seats.seats_left_by(state, actor.seat, reason)
+        if not gone:
+            return reject("already_left", version=state.version)
+        after = seats.apply(seats.acted(_next(state, now_ms), actor.seat), gone)
+        return self._write(state, actor, parsed, (*first, *gone), [], after)
+
     # ---- play ----------------------------------------------------------------------------------------------------
 
     def _play(
@@ -397,10 +454,20 @@ class Referee(Generic[S]):
         if isinstance(decision, Illegal):
             return reject_illegal(decision, state.version)
         seed = self._seed(state)
-        events: list[Message] = [*first, *decision.events]
         after = replace(_next(state, now_ms), game=decision.state)
+        events: list[Message] = [*first, *decision.events]
+        if state.leaving and actor.kind is ActorKind.SEAT:
+            there = seats.back(state, actor.seat)
+            events[len(first) : len(first)] = there
+            after = seats.apply(seats.acted(after, actor.seat), there)
         cause = match_pb2.PROMPT_CAUSE_EXPIRED if actor is CLOCK else match_pb2.PROMPT_CAUSE_ANSWERED
         after = self._settle(after, events, opened, cause, seed)
+        if state.leaving and actor is CLOCK and opened is not None and opened not in after.prompts:
+            after = seats.expired(after, opened.prompt.seat)
+            if not after.over:
+                gone = seats.timed_out(after, opened.prompt.seat)
+                events += gone
+                after = seats.apply(after, gone)
         return self._write(state, actor, parsed, tuple(events), draws.taken, after, seed)
 
     def _settle(
@@ -580,6 +647,8 @@ class Referee(Generic[S]):
         if head.version != state.version + 1 or head.match_id != state.match_id:
             raise ValueError(f"version {head.version} does not follow version {state.version}")
         state = replace(state, version=head.version, time_ms=head.server_time_ms, hash=hash_)
+        if state.leaving and head.actor == match_pb2.ACTOR_KIND_SEAT:
+            state = seats.acted(state, head.seat)
         game = state.game
         for event in events:
             folded = fold_platform(state, event, self._seed)

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 from google.protobuf.message import Message
 
-from grimoire.engine import Actor, Decision, Game, Illegal, Outcome, OutcomeKind, Prompt, Setup, Viewer
+from grimoire.engine import Actor, Decision, Game, Illegal, Outcome, OutcomeKind, Prompt, Setup, Viewer, usual_seats
 from grimoire.fairness.draws import RecordedDraws
 from grimoire.fairness.secret import Secret
 from grimoire.match.frames import travelling
@@ -146,6 +146,7 @@ def simulate(
     progress: Progress | None = None,
     processes: int = 1,
     budget_ms: int = BUDGET_MS,
+    seats: int = 0,
 ) -> SimulationReport:
     """Lets bots play.
 
@@ -161,6 +162,7 @@ def simulate(
         progress: called after every match, or every few.
         processes: 0: one for each core.
         budget_ms: how long a bot may think about one decision.
+        seats: with one bot: how many; 0: two, or the nearest number the game allows.
 
     Raises:
         SimulationError: for options, levels or numbers that cannot be.
@@ -170,7 +172,9 @@ def simulate(
     (2, 2, 'random')
     """
     game = plugin.game
-    seats = len(bots) if len(bots) > 1 else game.min_seats
+    if len(bots) > 1 and seats not in (0, len(bots)):
+        raise SimulationError(f"{len(bots)} bots are named for {seats} seats; name one for all, or one for each.")
+    seats = len(bots) if len(bots) > 1 else seats or usual_seats(game.min_seats, game.max_seats)
     facts = game.configure(options or {}, seats)
     if isinstance(facts, Illegal):
         raise SimulationError(facts.message)

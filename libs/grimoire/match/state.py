@@ -72,6 +72,9 @@ class MatchState(msgspec.Struct, Generic[S], frozen=True):
         game: the game's state, once the match has started.
         prompts: open, by number.
         closed: the serialised `MatchClosed` event, once over.
+        leaving: number of `grimoire.engine.Leaving`; 0: seats never change hands.
+        missed: where they may, by seat: prompts that its holder has let run out, one after the other.
+        away: seats whose holder has left, until another is bound or the holder acts again.
     """
 
     match_id: str
@@ -98,6 +101,9 @@ class MatchState(msgspec.Struct, Generic[S], frozen=True):
     outcome: Outcome | None
     closed: bytes
     revealed: bool
+    leaving: int = 0
+    missed: tuple[int, ...] = ()
+    away: frozenset[int] = frozenset()
 
     def __repr__(self) -> str:
         """Names no hidden fact, so that it may stand in a log line."""

@@ -53,6 +53,7 @@ class Table:
         forced: analysis only: draws set by hand.
         handshake_s: 0: the default.
         game_no: number of the match in its series.
+        grace_s: where seats may change hands, how long one waits; 0: the default.
         occupants: the seats' holders; persons `seat-0`, `seat-1`, ... unless given.
         now_ms: time of creation, UTC ms. Afterwards `now_ms` is the caller's to move.
 
@@ -82,6 +83,7 @@ class Table:
         forced: Forcing | None = None,
         handshake_s: int = 0,
         game_no: int = 0,
+        grace_s: int = 0,
         occupants: Sequence[match_pb2.SeatOccupant] = (),
         now_ms: int = START_MS,
     ) -> None:
@@ -102,6 +104,7 @@ class Table:
             seats=occupants or [_person(seat) for seat in range(seats)],
             handshake_s=handshake_s,
             position=position,
+            grace_s=grace_s,
         )
         if game_no:
             self._create.series.series_id = "series"
@@ -202,6 +205,10 @@ class Table:
     def void(self, reason: str) -> Answer:
         """The host ends the match without a result."""
         return self._settle(HOST, self._parsed(match_pb2.Void(reason=reason)))
+
+    def bind(self, message: match_pb2.BindSeat) -> Answer:
+        """The host gives a seat to another occupant."""
+        return self._settle(HOST, self._parsed(message))
 
     def expire(self, prompt_id: int) -> Answer:
         """The clock reports a deadline (0: the handshake's) at `now_ms`."""

@@ -91,11 +91,13 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         if len(names) != len(set(names)):
             answer.rejection.CopyFrom(reject("bad_option", detail="An option is named twice.", field="options"))
             return answer
-        facts = game.configure({o.name: o.value for o in request.options}, game.min_seats)
+        facts = game.configure({o.name: o.value for o in request.options}, request.seats or game.min_seats)
         if isinstance(facts, Illegal):
             answer.rejection.CopyFrom(reject_illegal(facts, 0))
         else:
             answer.options.extend(match_pb2.OptionValue(name=k, value=v) for k, v in facts.options)
+            answer.leaving = match_pb2.Leaving.ValueType(facts.leaving.value)
+            answer.difficulty.extend(facts.difficulty)
         return answer
 
     # ---- one match now -------------------------------------------------------------------------------------------

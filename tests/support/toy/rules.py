@@ -11,6 +11,7 @@ from grimoire.engine import (
     Decision,
     Draws,
     Illegal,
+    Leaving,
     Legal,
     MatchFacts,
     Outcome,
@@ -29,6 +30,15 @@ from tests.support.toy import schema as pb
 from tests.support.toy.state import HAND_SIZE, RUNES, Keeper, State, evolve, least_stake
 
 DEFAULTS = {"mode": "coop", "rounds": "2", "goal": "12", "choose_s": "30", "react_s": "10"}
+_LEAVING = {
+    "coop": Leaving.GAME,
+    "duel": Leaving.GAME,
+    "party": Leaving.VOTED,
+    "melee": Leaving.REPLACED,
+    "league": Leaving.RETIRES,
+}
+"""By mode. In `party` all keepers win or lose together, in `melee` and `league` each plays for itself."""
+_TOGETHER = ("coop", "party")
 _RANGES = {"rounds": (1, 3), "goal": (1, 99), "choose_s": (5, 86400), "react_s": (5, 86400)}
 
 
@@ -39,26 +49,30 @@ class Toy:
     rules_version: int = 1
     catalog_version: str = "1"
     rules_digest: bytes = rules_digest("toy", 1, {"runes": repr(RUNES).encode()})
-    min_seats: int = 2
-    max_seats: int = 4
+    min_seats: int = 1
+    max_seats: int = 5
     schema: Schema = Schema([pb.DESCRIPTOR])
     view_type: type[Message] = pb.View
     standing: frozenset[str] = frozenset({"set_stance"})
 
     def configure(self, options: Mapping[str, str], seats: int) -> MatchFacts | Illegal:
         if not self.min_seats <= seats <= self.max_seats:
-            return _bad_option("seats", "Beacon is for two to four seats.")
+            return _bad_option("seats", "Beacon is for one to five seats.")
         for name in options:
             if name not in DEFAULTS:
                 return _bad_option(name, "There is no such option.")
         chosen = {**DEFAULTS, **options}
-        if chosen["mode"] not in ("coop", "duel"):
-            return _bad_option("mode", "mode is coop or duel.")
+        if chosen["mode"] not in _LEAVING:
+            return _bad_option("mode", f"mode is one of {', '.join(_LEAVING)}.")
         for name, (low, high) in _RANGES.items():
             if not (chosen[name].isascii() and chosen[name].isdigit() and low <= int(chosen[name]) <= high):
                 return _bad_option(name, f"{name} is {low} to {high}.")
+        if seats * (HAND_SIZE + int(chosen["rounds"]) - 1) > len(RUNES):
+            return _bad_option("rounds", "There are not runes enough for so many seats and rounds.")
         seconds = (("turn", int(chosen["choose_s"])), ("reaction", int(chosen["react_s"])))
-        return MatchFacts(tuple(chosen.items()), seconds)
+        leaving = _LEAVING[chosen["mode"]]
+        difficulty = ("goal", "rounds") if leaving is Leaving.VOTED else ()
+        return MatchFacts(tuple(chosen.items()), seconds, leaving=leaving, difficulty=difficulty)
 
     def initial(self, setup: Setup) -> State:
         return State((Keeper(),) * setup.seats)
@@ -229,7 +243,7 @@ class _Table:
 
     def _resign(self, seat: int) -> None:
         seats = range(len(self.state.keepers))
-        if self.state.mode == "coop":
+        if self.state.mode in _TOGETHER:
             self.add(pb.BeaconClosed(kind="coop_lost", ranks=[1 for _ in seats], reason="resigned"))
         else:
             kind = "win" if len(seats) == 2 else "shared"
@@ -281,7 +295,7 @@ class _Table:
     def _close(self) -> None:
         """TOY-7."""
         state = self.state
-        if state.mode == "coop":
+        if state.mode in _TOGETHER:
             won = state.light >= state.goal
             ranks = [1] * len(state.keepers)
             self.add(pb.BeaconClosed(kind="coop_won" if won else "coop_lost", ranks=ranks, reason="light"))

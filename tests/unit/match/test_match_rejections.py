@@ -116,7 +116,7 @@ def option(name: str, value: str) -> match_pb2.OptionValue:
         ({"options": [option("goal", "0")]}, "bad_option", "goal"),
         ({"options": [option("mode", "solo")]}, "bad_option", "mode"),
         ({"seats": []}, "bad_option", "seats"),
-        ({"seats": [match_pb2.SeatOccupant(seat=n, occupant_id="x") for n in range(5)]}, "bad_option", "seats"),
+        ({"seats": [match_pb2.SeatOccupant(seat=n, occupant_id="x") for n in range(6)]}, "bad_option", "seats"),
         ({"seats": [match_pb2.SeatOccupant(seat=n, occupant_id="x") for n in (0, 0)]}, "malformed", "seats"),
         ({"seats": [match_pb2.SeatOccupant(seat=n, occupant_id="x") for n in (1, 0)]}, "malformed", "seats"),
         ({"seats": [match_pb2.SeatOccupant(seat=n) for n in (0, 1)]}, "malformed", "seats"),

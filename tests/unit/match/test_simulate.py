@@ -67,6 +67,8 @@ def test_games_for_more_seats_and_shared_wins():
     together = simulate(TOY, 4, ["careful"], {"mode": "coop", "goal": "1"})
     assert together.outcomes == {"coop_won": 4}
     assert [bot.won for bot in together.bots] == [4, 4]
+    alone = simulate(TOY, 4, ["careful"], {"mode": "party", "goal": "1"}, seats=1)
+    assert [bot.won for bot in alone.bots] == [4]
 
 
 def test_progress_is_told():
@@ -82,7 +84,8 @@ def test_progress_is_told():
         ({"bots": []}, "one bot"),
         ({"matches": 0}, "one match"),
         ({"options": {"colour": "red"}}, "no such option"),
-        ({"bots": ["random"] * 9}, "two to four"),
+        ({"bots": ["random"] * 9}, "one to five"),
+        ({"bots": ["random"] * 3, "seats": 2}, "3 bots are named for 2 seats"),
     ],
 )
 def test_what_cannot_be_played_is_said(change, said):

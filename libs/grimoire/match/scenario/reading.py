@@ -43,7 +43,7 @@ _KEYS: Final = (
 
 
 def read_scenario(
-    document: Keys, schema: Schema, view: type[Message], min_seats: int, languages: tuple[str, ...]
+    document: Keys, schema: Schema, view: type[Message], seats: int, languages: tuple[str, ...]
 ) -> Scenario:
     """Reads one document.
 
@@ -51,7 +51,7 @@ def read_scenario(
         document: as loaded.
         schema: of the game and the platform, for the names of commands, events and fields.
         view: the game's view message, for the names of its fields.
-        min_seats: how many seats a match has unless the file says so.
+        seats: how many seats a match has unless the file says so.
         languages: the game's, for texts.
 
     Raises:
@@ -59,7 +59,7 @@ def read_scenario(
     """
     top = Reader(document, "a scenario", _KEYS)
     expects = Expectations(schema, view, languages)
-    seats = top.number("seats", min_seats, 1, 8)
+    seats = top.number("seats", seats, 1, 8)
     seeds = Reader(top.mapping("seeds"), "`seeds`", ("server_seed", "nonces"))
     position = top.mapping("position") if "position" in document else None
     draws = _draws(top)

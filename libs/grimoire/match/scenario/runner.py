@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from grimoire.engine import usual_seats
 from grimoire.match.referee import PLATFORM
 from grimoire.match.scenario.course import Course
 from grimoire.match.scenario.document import Keys, ScenarioError, load_documents
@@ -74,7 +75,9 @@ def _run_document(document: Keys, path: str, load: Load) -> ScenarioResult:
         plugin = _plugin(document, load)
         game = plugin.game
         schema = game.schema.union(PLATFORM)
-        scenario = read_scenario(document, schema, game.view_type, game.min_seats, plugin.texts.languages)
+        scenario = read_scenario(
+            document, schema, game.view_type, usual_seats(game.min_seats, game.max_seats), plugin.texts.languages
+        )
         course = Course(scenario, plugin)
         failures = course.play()
     except ScenarioError as error:
