@@ -7,9 +7,6 @@ which it holds is where judging the log again has to fail.
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +16,7 @@ from msgspec.structs import replace
 
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from grimoire.v1 import match_pb2
+from tests.support.mutation import exchanged
 from two_towers.cards import CARDS, catalogue_order
 from two_towers.effects import (
     Damage,
@@ -120,18 +118,7 @@ def card(name: str, *effects: Effect, **changes: object) -> Callable[[pytest.Mon
 
 def text(where: str, old: str, new: str) -> Callable[[pytest.MonkeyPatch], None]:
     """The function `module.name` or `module.Class.name` with one piece of its text exchanged."""
-    module_name, *path = where.split(".")
-    module = importlib.import_module(f"two_towers.{module_name}")
-    function: Any = module
-    for part in path:
-        function = getattr(function, part)
-    source = textwrap.dedent(inspect.getsource(function))
-    assert source.count(old) == 1, f"{where} does not hold {old!r} once"
-    made: dict[str, Any] = {}
-    exec(compile("from __future__ import annotations\n" + source.replace(old, new), where, "exec"), vars(module), made)
-    code = made[path[-1]].__code__
-    # The code, not the name: whoever has imported the function gets the mutant too.
-    return lambda patch: patch.setattr(function, "__code__", code)
+    return exchanged(f"two_towers.{where}", old, new)
 
 
 def no_steal_rounded_up(sides: Sides, log: Log) -> None:
