@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from grimoire.engine.written import known_keys, one_of, whole_number
+from grimoire.engine.written import flag, known_keys, one_of, whole_number, words
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.board import SPACE_INDEX, SPACES, START, TERRACE_DEPOSIT
 from wizards_garden.notation import Placed, PositionError, Threat, read_placed, read_threat
@@ -80,7 +80,7 @@ def arrange(plan: Mapping[str, object], spells_per_player: int, turn_limit: int)
         spells_per_player=spells_per_player,
         active_seat=active,
         phase=one_of(plan, "state", QUIET),
-        wizard_replaced=_flag(plan, "wizard_replaced"),
+        wizard_replaced=flag(plan, "wizard_replaced"),
         spaces=yard.listed(),
         groups=sorted(groups, key=lambda group: group.group),
         boards=[
@@ -213,17 +213,17 @@ class _Cards:
 def _deal(plan: Mapping[str, object], sides: Sequence[Mapping[str, object]]) -> _Cards:
     """Every card gets its place: kinds take their lowest card not named, in the order in which the lines stand here."""
     written = [
-        *(_texts(side, "spirits", _SPIRITS[seat]) for seat, side in enumerate(sides)),
-        _texts(plan, "row", _ROW),
-        *(_texts(side, "hand", ()) for side in sides),
-        _texts(plan, "deck_top", ()),
-        () if isinstance(plan.get("deck"), int) else _texts(plan, "deck", ()),
-        _texts(plan, "discards", ()),
+        *(words(side, "spirits", _SPIRITS[seat]) for seat, side in enumerate(sides)),
+        words(plan, "row", _ROW),
+        *(words(side, "hand") for side in sides),
+        words(plan, "deck_top"),
+        () if isinstance(plan.get("deck"), int) else words(plan, "deck"),
+        words(plan, "discards"),
     ]
     if "deck" in plan and "deck_top" in plan:
         raise PositionError("Name `deck` or `deck_top`, not both.")
     taken = {card for cards in written for card in cards}
-    found = [[_card(word, taken) for word in words] for words in written]
+    found = [[_card(word, taken) for word in named] for named in written]
     rest = [card for card in CARDS if card not in taken]
     cards = _Cards()
     cards.spirits, cards.row, cards.hands = found[:2], found[2], found[3:5]
@@ -255,34 +255,20 @@ def _card(word: str, taken: set[str]) -> str:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _texts(mapping: Mapping[str, object], key: str, default: Sequence[str]) -> Sequence[str]:
-    value = mapping.get(key, default)
-    if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(each, str) for each in value):
-        raise PositionError(f"`{key}` must be a list of words.")
-    return [str(each) for each in value]
-
-
 def _words(plan: Mapping[str, object], key: str) -> Sequence[str]:
     """A list of words, or a text of words with spaces between."""
     value = plan.get(key, ())
-    return value.split() if isinstance(value, str) else _texts(plan, key, ())
+    return value.split() if isinstance(value, str) else words(plan, key)
 
 
 def _ids(side: Mapping[str, object], key: str, known: Sequence[str], what: str) -> Sequence[str]:
-    words = _texts(side, key, ())
-    for word in words:
+    named = words(side, key)
+    for word in named:
         if word not in known:
             raise PositionError(f"There is no {what} {word[:40]!r}; there are {', '.join(known)}.")
-    return words
+    return named
 
 
 def _kind(side: Mapping[str, object], key: str) -> str:
     value = side.get(key)
     return "" if value is None else one_of(side, key, KINDS)
-
-
-def _flag(plan: Mapping[str, object], key: str) -> bool:
-    value = plan.get(key, False)
-    if not isinstance(value, bool):
-        raise PositionError(f"`{key}` must be true or false.")
-    return value

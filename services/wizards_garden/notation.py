@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from grimoire.engine.written import PositionError
+
 __all__ = ["Placed", "PositionError", "Threat", "read_placed", "read_threat"]
 
 _SEATS: Final = {"B": 0, "R": 1}
@@ -19,20 +21,6 @@ _PESTS: Final = re.compile(r"(?P<pests>PP?)(?P<seat>[BR]?)@(?P<space>[a-z]\d)")
 _CRYSTALS: Final = re.compile(r"(?P<what>[Fw])(?P<amount>\d)@(?P<space>[a-z]\d)")
 _THREAT: Final = re.compile(r"(?:(?P<pieces>[BR1]|PP?)@)?(?P<origin>[a-z]\d)>(?P<target>[a-z]\d)")
 _SHOWN: Final = 40
-
-
-class PositionError(ValueError):
-    """A position that cannot be.
-
-    Attributes:
-        sentence: what is wrong and what is allowed.
-        rule: the rule that forbids it; empty: it cannot even be read.
-    """
-
-    def __init__(self, sentence: str, rule: str = "") -> None:
-        super().__init__(f"{sentence.removesuffix('.')} ({rule})." if rule else sentence)
-        self.sentence = sentence
-        self.rule = rule
 
 
 class Placed(msgspec.Struct, frozen=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from grimoire.engine.written import demand
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.board import ADJACENT, FOR_PESTS, SPACE_INDEX
 from wizards_garden.catalogue import DATA
-from wizards_garden.notation import PositionError
 from wizards_garden.pieces import FIRST_PEST, KIND_INDEX, KINDS, PIECE_INDEX, colour_of
 from wizards_garden.state import SKULL, Source, Stage
 
@@ -32,7 +32,7 @@ _AWAITS: Final = ("defence", "light", "space")
 def check_under_way(event: pb.PositionArranged) -> None:
     """Raises `PositionError` for what cannot be under way."""
     acting, fighting = event.HasField("action"), event.HasField("battle")
-    _demand(not (acting and fighting), "An action and a battle are never under way together.", "WG-9.13")
+    demand(not (acting and fighting), "An action and a battle are never under way together.", "WG-9.13")
     _check_pending(event)
     if acting:
         _check_action(event, event.action)
@@ -42,57 +42,52 @@ def check_under_way(event: pb.PositionArranged) -> None:
         return
     spells = event.boards[event.active_seat].spell_count
     if event.phase == Stage.WIZARD_END:
-        _demand(spells, "`wizard_end` opens only for a seat with a spell card.", "WG-4.6")
+        demand(spells, "`wizard_end` opens only for a seat with a spell card.", "WG-4.6")
     if event.phase == Stage.ATTACK:
-        _demand(spells or event.groups, "`attack` needs a threat, or a spell card in hand.", "WG-4.7")
-
-
-def _demand(holds: object, sentence: str, rule: str = "") -> None:
-    if not holds:
-        raise PositionError(sentence, rule)
+        demand(spells or event.groups, "`attack` needs a threat, or a spell card in hand.", "WG-4.7")
 
 
 def _check_pending(event: pb.PositionArranged) -> None:
     """WG-13.4, WG-13.7."""
     pending, source = list(event.pending), event.pending_source
     if event.phase != Stage.WIZARD_PENDING:
-        _demand(not pending and not source, "Actions are pending only in `wizard_pending`.", "WG-13.4")
+        demand(not pending and not source, "Actions are pending only in `wizard_pending`.", "WG-13.4")
         return
-    _demand(source in (Source.GEM, Source.FLOWER), "Actions of gem or flower are pending.", "WG-13.4")
-    _demand(event.wizard_replaced, "Gem and Flower take the place of the wizard phase.", "WG-4.6")
-    _demand(pending or event.HasField("action") or event.HasField("battle"), "Nothing is pending any more.", "WG-13.4")
+    demand(source in (Source.GEM, Source.FLOWER), "Actions of gem or flower are pending.", "WG-13.4")
+    demand(event.wizard_replaced, "Gem and Flower take the place of the wizard phase.", "WG-4.6")
+    demand(pending or event.HasField("action") or event.HasField("battle"), "Nothing is pending any more.", "WG-13.4")
     indices = [each.index for each in pending]
-    _demand(indices == sorted({*indices}), "Pending actions are listed by index, each once.")
+    demand(indices == sorted({*indices}), "Pending actions are listed by index, each once.")
     for each in pending:
-        _demand(each.kind in KIND_INDEX, f"There is no kind {each.kind[:40]!r}.", "WG-2.1")
+        demand(each.kind in KIND_INDEX, f"There is no kind {each.kind[:40]!r}.", "WG-2.1")
         if source == Source.GEM:
-            _demand(each.index < 2 and each.steps == 2, "Gem gives two actions of two steps.", "WG-13.4")
+            demand(each.index < 2 and each.steps == 2, "Gem gives two actions of two steps.", "WG-13.4")
         else:
             flower = each.index < len(KINDS) and each.kind == KINDS[each.index] and each.steps == 1
-            _demand(flower, "Flower gives one action of one step of each kind.", "WG-13.7")
+            demand(flower, "Flower gives one action of one step of each kind.", "WG-13.7")
 
 
 def _check_action(event: pb.PositionArranged, action: pb.Action) -> None:
     """WG-6."""
-    _demand(action.source in _WHERE, f"There is no source {action.source[:40]!r}.", "WG-6")
-    _demand(action.kind in KIND_INDEX, f"There is no kind {action.kind[:40]!r}.", "WG-2.1")
+    demand(action.source in _WHERE, f"There is no source {action.source[:40]!r}.", "WG-6")
+    demand(action.kind in KIND_INDEX, f"There is no kind {action.kind[:40]!r}.", "WG-2.1")
     phases, steps = _WHERE[action.source]
-    _demand(event.phase in phases, f"In {event.phase} no action of {action.source} is under way.", "WG-6")
-    _demand(action.steps == steps and 1 <= action.steps_left <= steps, f"This action has {steps} steps.", "WG-6.1")
+    demand(event.phase in phases, f"In {event.phase} no action of {action.source} is under way.", "WG-6")
+    demand(action.steps == steps and 1 <= action.steps_left <= steps, f"This action has {steps} steps.", "WG-6.1")
     for piece in action.moved:
-        _demand(piece in PIECE_INDEX, f"There is no piece {piece[:40]!r}.", "WG-2.5")
-    _demand(len({*action.moved}) == len(action.moved), "A piece takes part in a step once.", "WG-6.7")
+        demand(piece in PIECE_INDEX, f"There is no piece {piece[:40]!r}.", "WG-2.5")
+    demand(len({*action.moved}) == len(action.moved), "A piece takes part in a step once.", "WG-6.7")
     gnomes_only = action.source in (Source.DOLL, Source.BUTTERFLY)
-    _demand(not gnomes_only or action.kind == "gnome", f"{action.source} moves gnomes.", "WG-13.5")
+    demand(not gnomes_only or action.kind == "gnome", f"{action.source} moves gnomes.", "WG-13.5")
     if action.source == Source.BUTTERFLY:
-        _demand(event.boards[event.active_seat].hand_count, "Butterfly goes on with a card in hand only.", "WG-13.5")
+        demand(event.boards[event.active_seat].hand_count, "Butterfly goes on with a card in hand only.", "WG-13.5")
     if action.source == Source.DOLL:
         doll = next((s for s in event.spaces if s.gnome and s.gnome == action.gnome), pb.Space())
         possible = doll.gnome and not doll.pests and not doll.lantern and FOR_PESTS[SPACE_INDEX[doll.space]]
         possible = possible and colour_of(PIECE_INDEX[doll.gnome]) != event.active_seat
-        _demand(possible, "Doll moves a gnome of the other seat, no bearer, on no terrace.", "WG-13.8")
+        demand(possible, "Doll moves a gnome of the other seat, no bearer, on no terrace.", "WG-13.8")
     else:
-        _demand(not action.gnome, "Only Doll's action names its gnome.", "WG-13.8")
+        demand(not action.gnome, "Only Doll's action names its gnome.", "WG-13.8")
 
 
 # ---- a battle --------------------------------------------------------------------------------------------------------
@@ -100,30 +95,30 @@ def _check_action(event: pb.PositionArranged, action: pb.Action) -> None:
 
 def _check_battle(event: pb.PositionArranged, battle: pb.Battle) -> None:
     """WG-9."""
-    _demand(battle.seat == event.active_seat, "The active seat attacks.", "WG-9")
-    _demand(battle.awaits in _AWAITS, f"`awaits` must be one of {', '.join(_AWAITS)}.", "WG-9.13")
+    demand(battle.seat == event.active_seat, "The active seat attacks.", "WG-9")
+    demand(battle.awaits in _AWAITS, f"`awaits` must be one of {', '.join(_AWAITS)}.", "WG-9.13")
     space = next((space for space in event.spaces if space.space == battle.target), pb.Space(space=battle.target))
-    _demand(space.space in SPACE_INDEX, f"There is no space {battle.target[:40]!r}.", "WG-2.6")
+    demand(space.space in SPACE_INDEX, f"There is no space {battle.target[:40]!r}.", "WG-2.6")
     if battle.group == SKULL:
-        _demand(event.phase != Stage.PREPARATION, "No battle comes before the first turn.", "WG-13.2")
-        _demand(battle.awaits != "space", "Skull has no survivors to place.", "WG-13.2")
+        demand(event.phase != Stage.PREPARATION, "No battle comes before the first turn.", "WG-13.2")
+        demand(battle.awaits != "space", "Skull has no survivors to place.", "WG-13.2")
         pieces = [""]
     else:
-        _demand(event.phase == Stage.ATTACK, "Battles of pieces are fought in `attack`.", "WG-9")
+        demand(event.phase == Stage.ATTACK, "Battles of pieces are fought in `attack`.", "WG-9")
         group = next((group for group in event.groups if group.group == battle.group), None)
         gone = group is None and battle.awaits == "light"  # its attacker was destroyed
         named = group is not None and group.target == battle.target
-        _demand(named or (gone and _names_border(battle)), "A battle is fought by one of the threats.", "WG-9")
+        demand(named or (gone and _names_border(battle)), "A battle is fought by one of the threats.", "WG-9")
         pieces = list(group.pieces) if group else []
     if battle.awaits == "defence":
         _check_declared(battle, space, pieces)
     else:
-        _demand(battle.fire == 0, "The fire set aside is in the supply after the battle.", "WG-9.13")
+        demand(battle.fire == 0, "The fire set aside is in the supply after the battle.", "WG-9.13")
     if battle.awaits == "light":
         _check_light(event, battle, space)
     if battle.awaits == "space":
         empty = not (space.gnome or space.pests or space.fish_fire)
-        _demand(empty and FOR_PESTS[SPACE_INDEX[space.space]], f"{battle.target} is not free to move in.", "WG-9.11")
+        demand(empty and FOR_PESTS[SPACE_INDEX[space.space]], f"{battle.target} is not free to move in.", "WG-9.11")
 
 
 def _names_border(battle: pb.Battle) -> bool:
@@ -140,14 +135,14 @@ def _check_declared(battle: pb.Battle, space: pb.Space, pieces: list[str]) -> No
         right = battle.strength == len(pieces) and battle.fire == 0
     else:
         right = battle.strength == battle.fire and 1 <= battle.fire <= DATA.constants.max_fire_per_player
-    _demand(right, "A gnome and Skull attack with fire, pests with their number, a pair with 2.", "WG-9.3")
-    _demand(space.gnome or space.pests or space.fish_fire, f"Nothing stands on {battle.target}.", "WG-9.1")
+    demand(right, "A gnome and Skull attack with fire, pests with their number, a pair with 2.", "WG-9.3")
+    demand(space.gnome or space.pests or space.fish_fire, f"Nothing stands on {battle.target}.", "WG-9.1")
 
 
 def _check_light(event: pb.PositionArranged, battle: pb.Battle, space: pb.Space) -> None:
     """WG-9.10: a lantern that this battle dimmed, and one of the same kind that can be lit."""
     dimmed = space.lantern and not space.bright and space.lantern == battle.kind
-    _demand(dimmed and colour_of(PIECE_INDEX[space.gnome]) != event.active_seat, "No lantern was dimmed.", "WG-9.10")
+    demand(dimmed and colour_of(PIECE_INDEX[space.gnome]) != event.active_seat, "No lantern was dimmed.", "WG-9.10")
     own = [each.lantern for each in event.spaces if each.gnome and colour_of(PIECE_INDEX[each.gnome]) == battle.seat]
     can = battle.kind not in own and event.boards[battle.seat].lit != battle.kind
-    _demand(can, "There is no lantern of this kind to be lit.", "WG-9.10")
+    demand(can, "There is no lantern of this kind to be lit.", "WG-9.10")

@@ -4,10 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["known_keys", "one_of", "whole_number"]
+__all__ = ["PositionError", "demand", "flag", "known_keys", "one_of", "whole_number", "words"]
 
 _SHOWN = 40
 """Characters of what was written that a sentence repeats."""
+
+
+class PositionError(ValueError):
+    """A position that cannot be.
+
+    Attributes:
+        sentence: what is wrong and what is allowed.
+        rule: the rule that forbids it; empty: it cannot even be read.
+    """
+
+    def __init__(self, sentence: str, rule: str = "") -> None:
+        super().__init__(f"{sentence.removesuffix('.')} ({rule})." if rule else sentence)
+        self.sentence = sentence
+        self.rule = rule
+
+
+def demand(holds: object, sentence: str, rule: str = "") -> None:
+    """Judges one thing that must be true of a position.
+
+    Raises:
+        PositionError: if it does not hold.
+    """
+    if not holds:
+        raise PositionError(sentence, rule)
 
 
 def known_keys(mapping: Mapping[str, object], known: Iterable[str], where: str) -> None:
@@ -47,3 +71,30 @@ def one_of(mapping: Mapping[str, object], key: str, allowed: Sequence[str]) -> s
     if value not in allowed:
         raise ValueError(f"`{key}` must be one of {', '.join(allowed)}, not {str(value)[:_SHOWN]!r}.")
     return str(value)
+
+
+def flag(mapping: Mapping[str, object], key: str) -> bool:
+    """The key's truth value; false where it is not named.
+
+    Raises:
+        PositionError: for anything else.
+    """
+    value = mapping.get(key, False)
+    if not isinstance(value, bool):
+        raise PositionError(f"`{key}` must be true or false.")
+    return value
+
+
+def words(mapping: Mapping[str, object], key: str, default: Sequence[str] = ()) -> list[str]:
+    """The key's list of words.
+
+    Raises:
+        PositionError: for anything else.
+
+    >>> words({"hand": ["ruby", "orc"]}, "hand"), words({}, "hand")
+    (['ruby', 'orc'], [])
+    """
+    value = mapping.get(key, default)
+    if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(each, str) for each in value):
+        raise PositionError(f"`{key}` must be a list of words.")
+    return [str(each) for each in value]
