@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -10,6 +11,7 @@ from grimoire.match import Entry
 from grimoire.match.driver import BotPlayers
 from grimoire.match.table import Table
 from grimoire.v1 import match_pb2
+from tests.wizards_garden.lively import lively_command
 
 Course = Callable[[Table, BotPlayers], None]
 
@@ -133,6 +135,25 @@ def playing(seat: int, type_: str, **fields: object) -> Course:
     return course
 
 
+def lively(table: Table, bots: BotPlayers) -> None:
+    """The Wizard's Garden by random commands that seek trouble, spells and all."""
+    handshake(table)
+    chance = random.Random(table.match_id)
+    while not table.running.over:
+        (opened,) = table.running.prompts
+        table.now_ms += chance.randrange(300, 9_000)
+        entries = table.referee.game.legal(table.running.game, opened.prompt.seat, opened.prompt)
+        command = lively_command(entries, chance)
+        assert isinstance(table.play(opened.prompt.seat, command, opened.prompt_id), Entry)
+
+
+def nobody_there(table: Table, bots: BotPlayers) -> None:
+    """Both seats' clocks run out until the match is over."""
+    handshake(table)
+    while not table.running.over:
+        assert isinstance(table.expire_next(), Entry)
+
+
 # ---- the logs --------------------------------------------------------------------------------------------------------
 
 _FIELDS = (
@@ -162,6 +183,63 @@ def _plan(
 ) -> Plan:
     return Plan(name, "two_towers", options, _PAIR, name, course, reasons, position)
 
+
+_FIVE = ["B@a2~pest", "B@a4~fire", "B@c4*spirit", "B@e4"]
+
+
+def _garden(
+    name: str,
+    course: Course,
+    *reasons: str,
+    levels: tuple[str, ...] = ("random", "random"),
+    position: Mapping[str, object] | None = None,
+    **options: str,
+) -> Plan:
+    return Plan(name, "wizards_garden", options, levels, name, course, reasons, position)
+
+
+_GARDEN: tuple[Plan, ...] = (
+    *(
+        _garden(
+            f"lively_{spells}_{first}",
+            lively,
+            "turn_limit",
+            spells_per_player=spells,
+            first_player=first,
+            turn_limit="40",
+        )
+        for spells in "123"
+        for first in ("random", "blue", "red")
+    ),
+    _garden("lively_long", lively, "turn_limit", spells_per_player="3", turn_limit="130"),
+    _garden("with_troubles", with_troubles, "turn_limit", turn_limit="40", first_player="red"),
+    _garden("nobody_there", nobody_there, "turn_limit", turn_limit="40"),
+    _garden("resigned_in_turn", resigning(0, 20), "resigned", first_player="blue"),
+    _garden("resigned_out_of_turn", resigning(1, 12), "resigned", first_player="blue", spells_per_player="3"),
+    _garden(
+        "five_lanterns",
+        playing(0, "place_lantern", space="e4"),
+        "five_lanterns",
+        position={"yard": _FIVE, "blue": {"lit": "water"}},
+    ),
+    _garden(
+        "turn_limit_draw",
+        nobody_there,
+        "turn_limit",
+        turn_limit="60",
+        position={"turn": 59, "yard": ["B@a4*fire", "R@e4*pest"]},
+    ),
+    _garden(
+        "turn_limit_bright",
+        nobody_there,
+        "turn_limit",
+        turn_limit="60",
+        position={"turn": 60, "active": "red", "yard": ["B@a4~fire", "R@e4*pest"]},
+    ),
+    _garden("void_never_sealed", never_sealed, "not_sealed"),
+    _garden("void_never_opened", never_opened, "not_opened"),
+    _garden("void_by_the_host", ended_by_the_host, "maintenance"),
+)
 
 PLANS: tuple[Plan, ...] = (
     *(
@@ -195,4 +273,5 @@ PLANS: tuple[Plan, ...] = (
     _plan("void_never_sealed", never_sealed, "not_sealed"),
     _plan("void_never_opened", never_opened, "not_opened"),
     _plan("void_by_the_host", ended_by_the_host, "maintenance"),
+    *_GARDEN,
 )

@@ -35,27 +35,27 @@ def test_every_installed_game_has_golden_logs(game):
     assert len([1 for name, _ in LOGS if name == game]) >= 20
 
 
-def created_and_ends() -> tuple[set[tuple[str, str]], set[str]]:
-    boards, ends = set(), set()
-    for game, name in LOGS:
+def created_and_ends(game: str) -> tuple[list[dict[str, str]], set[str]]:
+    """The options of every log of a game, and every way in which they end."""
+    chosen, ends = [], set()
+    for name in golden_names(HERE / game):
         export = read_export([gzip.decompress((HERE / game / f"{name}.jsonl.gz").read_bytes())])
         created = match_pb2.MatchCreated.FromString(
             match_pb2.Events.FromString(export.entries[0].public).events[0].body
         )
-        options = {o.name: o.value for o in created.options}
-        boards.add((options["battlefield"], options["deck_type"]))
+        chosen.append({o.name: o.value for o in created.options})
         for event in match_pb2.Events.FromString(export.entries[-1].public).events:
             if event.type == "match_closed":
                 closed = match_pb2.MatchClosed.FromString(event.body)
                 ends |= {*closed.reasons, match_pb2.OutcomeKind.Name(closed.kind)}
             if event.type == "match_voided":
                 ends.add(match_pb2.MatchVoided.FromString(event.body).reason)
-    return boards, ends
+    return chosen, ends
 
 
 def test_all_battlefields_decks_and_ends_occur():
-    boards, ends = created_and_ends()
-    assert len(boards) == 16
+    chosen, ends = created_and_ends("two_towers")
+    assert len({(options["battlefield"], options["deck_type"]) for options in chosen}) == 16
     assert ends >= {
         "tower_built",
         "tower_destroyed",
@@ -70,10 +70,35 @@ def test_all_battlefields_decks_and_ends_occur():
     }
 
 
-def test_they_stay_small():
-    files = [path for path in HERE.rglob("*") if path.suffix in (".gz", ".json")]
+def test_all_spells_events_and_ends_of_the_garden_occur():
+    chosen, ends = created_and_ends("wizards_garden")
+    assert {options["spells_per_player"] for options in chosen} == {"1", "2", "3"}
+    assert ends >= {
+        "five_lanterns",
+        "turn_limit",
+        "resigned",
+        "OUTCOME_KIND_DRAW",
+        "not_sealed",
+        "not_opened",
+        "maintenance",
+    }
+    game = load_game("wizards_garden").game
+    types, spells = set(), set()
+    for name in golden_names(HERE / game.id):
+        for entry in read_export([gzip.decompress((HERE / game.id / f"{name}.jsonl.gz").read_bytes())]).entries:
+            for event in match_pb2.Events.FromString(entry.public).events:
+                types.add(event.type)
+                if event.type == "spell_cast":
+                    spells.add(game.schema.events[event.type].FromString(event.body).spell)
+    assert types >= game.schema.events.keys()
+    assert len(spells) == 12
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_they_stay_small(game):
+    files = [path for path in (HERE / game).iterdir() if path.suffix in (".gz", ".json")]
     assert max(path.stat().st_size for path in files) <= 300_000
-    assert sum(path.stat().st_size for path in files) < 1_500_000
+    assert sum(path.stat().st_size for path in files) < 750_000
 
 
 def test_a_plan_plays_the_same_match_again():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,7 +17,7 @@ from wizards_garden.state import State
 
 GAME = WizardsGarden()
 
-_WEIGHTS = {
+WEIGHTS = {
     "end_phase": 0.3,
     "end_action": 0.1,
     "withdraw": 0.3,
@@ -78,6 +78,12 @@ def command_of(legal: Legal, chance: random.Random) -> Message:
     return command
 
 
+def lively_command(entries: Sequence[Legal], chance: random.Random) -> Message:
+    """One of these commands."""
+    (entry,) = chance.choices(entries, [WEIGHTS.get(entry.type, 1.0) for entry in entries])
+    return command_of(entry, chance)
+
+
 def asked(state: State) -> Prompt:
     """The one open prompt."""
     (prompt,) = GAME.prompts(state)
@@ -101,9 +107,7 @@ def lively_match(seed: int, state: State | None = None, **options: str) -> Itera
     chance = random.Random(seed)
     state = started(seed, {"turn_limit": "60", **options}) if state is None else state
     while GAME.outcome(state) is None:
-        entries = legal_of(state)
-        (entry,) = chance.choices(entries, [_WEIGHTS.get(entry.type, 1.0) for entry in entries])
-        command = command_of(entry, chance)
+        command = lively_command(legal_of(state), chance)
         decision = decide(state, command, seed)
         assert isinstance(decision, Decision), (command, decision)
         yield Played(state, asked(state), command, decision.state, decision.events)
