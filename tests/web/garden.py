@@ -1,0 +1,135 @@
+"""The Wizard's Garden for browser tests: two people who play by program, and a person who points at spaces."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Locator, Page, TimeoutError, expect  # noqa: A004 (it is what they raise)
+
+from grimoire.client import Client, MatchSession
+from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
+from tests.web.texts import says
+
+GAME = "wizards_garden"
+NAMES = ("Aino", "Väinö")
+
+
+@dataclass
+class Pair:
+    """Two people and their match; they may act by program, or in a browser with their token."""
+
+    match_id: str
+    clients: Sequence[Client]
+    sessions: Sequence[MatchSession]
+
+    @property
+    def view(self) -> pb.View:
+        """As everybody may see it who sits at seat 0."""
+        return pb.View.FromString(self.sessions[0].view)
+
+    async def send(self, seat: int, command: str, **fields: object) -> None:
+        """One command, seen by both before it returns."""
+        name = "".join(part.capitalize() for part in command.split("_"))
+        prompt = next(prompt for prompt in self.sessions[seat].own_prompts if prompt.required)
+        accepted = await self.sessions[seat].submit(command, getattr(pb, name)(**fields), prompt.prompt_id)
+        await asyncio.gather(*(session.reached(accepted.version, timeout_s=20) for session in self.sessions))
+
+    async def pass_turn(self, seat: int) -> None:
+        """This seat declines everything until the other is asked."""
+        while self.view.asked_seat == seat:
+            await self.send(seat, "end_phase")
+
+
+@asynccontextmanager
+async def garden(address: str, kept: Path, position: Mapping[str, object] | bytes) -> AsyncIterator[Pair]:
+    """A match of two people that begins in a position.
+
+    Args:
+        address: of the edge.
+        kept: a folder for their evidence.
+        position: as the game's README has it, or whole.
+    """
+    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES]
+    sessions: list[MatchSession] = []
+    try:
+        for client, name in zip(clients, NAMES, strict=True):
+            await client.guest(name)
+        opened = await clients[0].play_position(GAME, position, invite=True)
+        await clients[1].join(opened.challenge_id)
+        match_id = (await clients[0].matched(opened.challenge_id)).match_id
+        sessions += await asyncio.gather(*(client.open_match(match_id) for client in clients))
+        for session in sessions:
+            await session.started(timeout_s=30)
+        yield Pair(match_id, clients, sessions)
+    finally:
+        for session in sessions:
+            await session.close()
+        for client in clients:
+            await client.close()
+
+
+class Gardener:
+    """A person at a seat: points at spaces, cards and threats, and presses what the bar offers.
+
+    Args:
+        page: the match's.
+        language: the page's.
+    """
+
+    def __init__(self, page: Page, language: str = "en") -> None:
+        self.page = page
+        self.table = page.locator("[data-stage]")
+        self.bar = page.get_by_role("region", name=says("play.prompt", language), exact=True)
+        self.yard = page.get_by_role("grid", name=says("wizards_garden.yard", language))
+
+    def space(self, space: str) -> Locator:
+        """A space by the beginning of its name."""
+        return self.yard.get_by_role("button", name=re.compile(f"^{space}, "))
+
+    async def version(self) -> int:
+        """The version that is shown."""
+        return int(await self.table.get_attribute("data-version") or 0)
+
+    async def reaches(self, version: int, *, within_ms: float = 20_000) -> None:
+        """Waits until at least so much is shown."""
+        await self.page.wait_for_function(
+            "(version) => Number(document.querySelector('[data-version]')?.dataset.version) >= version",
+            arg=version,
+            timeout=within_ms,
+        )
+
+    async def asked(self) -> None:
+        """Waits until something is asked of this seat."""
+        await self.page.locator("[data-stage=asked]").wait_for(timeout=30_000)
+
+    async def press(self, name: str) -> None:
+        """Presses what sends a command until it has taken effect: one that has only just come takes no click."""
+        await self.asked()
+        before = await self.version()
+        button = self.bar.get_by_role("button", name=re.compile(f"^{name}"))
+        await expect(button).to_have_count(1)
+        for _ in range(20):
+            with contextlib.suppress(TimeoutError):
+                await button.click(timeout=1000)
+            with contextlib.suppress(TimeoutError):
+                await self.reaches(before + 1, within_ms=1000)
+                return
+        raise AssertionError(f"{name} was never sent")
+
+    async def choose(self, name: str) -> None:
+        """Presses what only leads on."""
+        await self.asked()
+        await self.bar.get_by_role("button", name=re.compile(f"^{name}")).click(delay=300)
+
+    async def step(self, origin: str, target: str, command: str) -> None:
+        """Points at two spaces and sends what may be done with them."""
+        await self.asked()
+        await self.space(origin).click()
+        await self.space(target).click()
+        await self.press(command)
