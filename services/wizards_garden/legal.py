@@ -384,7 +384,8 @@ def _skull(draft: Draft, seat: int) -> Iterator[Legal]:
         if not skull_target_fault(draft, seat, space):
             by_most.setdefault(most_fire(draft, seat, space), []).append(space)
     for most, spaces in sorted(by_most.items()):
-        yield _open("cast_skull", _one("target", _spaces(spaces)), _number("fire", 1, most))
+        about = (("most", str(most)),)
+        yield _open("cast_skull", _one("target", _spaces(spaces)), _number("fire", 1, most), about=about)
 
 
 def _eye(draft: Draft, seat: int) -> Iterator[Legal]:  # noqa: ARG001

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from textual.geometry import Size
@@ -29,8 +30,8 @@ NAMES = {0: "Aino", 1: "W" * 24}
 SPACES = [space.id for space in DATA.board.spaces]
 
 
-def shown(view: pb.View, language: str = "en", **more: object) -> Shown:
-    return Shown(view=view, language=language, names=NAMES, **more)  # type: ignore[arg-type]
+def shown(view: pb.View, language: str = "en", **more: Any) -> Shown:
+    return Shown(view=view, language=language, names=NAMES, **more)
 
 
 def arranged(position: Mapping[str, object], viewer: Viewer | None = None) -> pb.View:
@@ -86,11 +87,11 @@ def worst() -> pb.View:
     )
 
 
-def text(view: pb.View, size: tuple[int, int] = (80, 19), language: str = "en", **more: object) -> str:
-    return "\n".join(line.plain for line in yard_lines(shown(view, language, **more), layout(*size)))
+def text(view: pb.View, **more: Any) -> str:
+    return "\n".join(line.plain for line in yard_lines(shown(view, **more), layout(80, 19)))
 
 
-def rows(view: pb.View, **more: object) -> dict[str, list[str]]:
+def rows(view: pb.View, **more: Any) -> dict[str, list[str]]:
     """What stands on each row of the small yard, by the row's number."""
     lines = text(view, **more).splitlines()
     return {

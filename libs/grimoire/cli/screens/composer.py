@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from grimoire.cli.screens.slots import Answer, SlotKind, fill, forced, kind_of
+from grimoire.cli.screens.slots import Answer, SlotKind, fill, forced, kind_of, things
 from grimoire.engine import Schema
 from grimoire.v1 import prompt_pb2
 
@@ -36,7 +36,7 @@ class Offer(msgspec.Struct, frozen=True):
         return self.answers(picked) is not None
 
     def answers(self, picked: Iterable[str]) -> dict[str, Answer] | None:
-        """Which slots are answered by what was pointed at, or leave no choice; None: it does not fit."""
+        """Which slots are answered by what was pointed at, or by what the label says; None: it does not fit."""
         fixed = {field.ref for field in self.entry.fixed}
         found: dict[str, Answer] = {}
         for ref in picked:
@@ -46,9 +46,10 @@ class Offer(msgspec.Struct, frozen=True):
             if free is None:
                 return None
             found[free.field] = ref
+        said = {argument.value for argument in self.entry.label.arguments}
         for slot in self.entry.slots:
             answer = forced(slot)
-            if answer is not None:
+            if answer is not None and said.issuperset(ref.partition(":")[2] for ref in things(slot)):
                 found.setdefault(slot.field, answer)
         return found
 

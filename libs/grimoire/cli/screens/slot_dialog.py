@@ -44,7 +44,7 @@ class SlotDialog(Box[Answer]):
     ]
 
     def __init__(self, words: Words, wording: Wording, command: str, slot: prompt_pb2.Slot) -> None:
-        super().__init__(words, f"{command} · {wording.slot(slot)}")
+        super().__init__(words, command)
         self._wording = wording
         self._slot = slot
         self._kind = kind_of(slot)
@@ -53,6 +53,8 @@ class SlotDialog(Box[Answer]):
 
     def body(self) -> Iterable[Widget]:
         """The control, what is still missing, and the button."""
+        question = self._wording.slot(self._slot)
+        yield Static(Content(question[:1].upper() + question[1:]), classes="question")
         yield from self._control()
         yield Static(id="missing", classes="muted")
         if self._kind not in _LISTS:

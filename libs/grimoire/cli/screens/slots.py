@@ -81,7 +81,7 @@ def start(slot: prompt_pb2.Slot) -> Answer | None:
 
 
 def forced(slot: prompt_pb2.Slot) -> Answer | None:
-    """The only answer there is; None: there is a choice.
+    """The only things that answer it; None: there is a choice.
 
     >>> forced(prompt_pb2.Slot(field="from", one=prompt_pb2.One(candidates=["space:b3"])))
     'space:b3'
@@ -91,8 +91,6 @@ def forced(slot: prompt_pb2.Slot) -> Answer | None:
             return slot.one.candidates[0]
         case SlotKind.SOME if slot.some.min == len(slot.some.candidates):
             return tuple(slot.some.candidates)
-        case SlotKind.NUMBER if slot.number.min == slot.number.max:
-            return slot.number.min
         case _:
             return None
 
