@@ -159,3 +159,45 @@ def test_whatever_is_picked_only_legal_commands_come_out() -> None:
         for _ in range(8):
             draft = draft.undo()
         assert (draft.picked, draft.command) == ((), "")
+
+
+def one(field: str, *refs: str) -> prompt_pb2.Slot:
+    return prompt_pb2.Slot(field=field, one=prompt_pb2.One(candidates=refs))
+
+
+GARDEN = prompt(
+    entry("move", "gnome:4", slots=(one("to", "space:b2", "space:c3"),)),
+    entry("move", "gnome:1", slots=(one("to", "space:b2"),)),
+    entry("collect"),
+    entry("end"),
+)
+
+
+def test_commands_without_anything_to_point_at_are_bare() -> None:
+    assert Draft.of([GARDEN]).bare() == ("collect", "end")
+    assert Draft.of([DUEL]).bare() == ()
+
+
+def test_what_fits_what_was_picked_and_what_could_stand_instead() -> None:
+    draft = Draft.of([GARDEN])
+    assert draft.fits == {"gnome:4", "gnome:1", "space:b2", "space:c3"}
+    assert draft.instead == frozenset()
+    gnome = picked(draft, "gnome:4")
+    assert (gnome.fits, gnome.instead) == ({"space:b2", "space:c3"}, {"gnome:1", "space:b2", "space:c3"})
+    way = picked(gnome, "space:c3")
+    assert (way.fits, way.instead) == (frozenset(), {"space:b2"})
+    assert picked(draft, "space:c3").settled == Offer(1, True, GARDEN.legal[0])
+
+
+def test_what_the_label_says_already_is_not_asked_again() -> None:
+    said = entry("bring", slots=(one("from", "space:c1"), one("to", "space:c2"), one("by", "space:a1", "space:a2")))
+    said.label.arguments.add(name="from", value="c1")
+    offer = Offer(1, True, said)
+    assert offer.answers(()) == {"from": "space:c1"}
+    assert offer.answers(("space:c2", "space:c1")) == {"from": "space:c1", "to": "space:c2"}
+    several = prompt_pb2.Slot(field="spirits", some=prompt_pb2.Some(candidates=["card:x", "card:y"], min=2, max=2))
+    both = entry("put", slots=(several,))
+    both.label.arguments.add(name="first", value="x")
+    assert Offer(1, True, both).answers(()) == {}
+    both.label.arguments.add(name="second", value="y")
+    assert Offer(1, True, both).answers(()) == {"spirits": ("card:x", "card:y")}
