@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from google.protobuf.message import Message
 
-from grimoire.engine import Viewer
+from grimoire.engine import Illegal, Viewer
 from grimoire.fairness.draws import ForcedDrawError
 from grimoire.fairness.secret import Secret
 from grimoire.match.clock import due_extensions
@@ -82,12 +82,17 @@ class Course:
         if scenario.position is None:
             return b""
         try:
-            return self._plugin.positions.parse(scenario.position, scenario.options).SerializeToString()
+            return self._plugin.positions.parse(scenario.position, self._options()).SerializeToString()
         except ValueError as error:
             if scenario.create.rejected is None:
                 raise ScenarioError(scenario.position_line, f"this position cannot be: {error}") from error
             self._no_position = str(error)
             return b""
+
+    def _options(self) -> Mapping[str, str]:
+        """Every option with its final value; where the game refuses them, as the file has them."""
+        facts = self._plugin.game.configure(self._scenario.options, self._scenario.seats)
+        return self._scenario.options if isinstance(facts, Illegal) else dict(facts.options)
 
     def _number_of(self, name: str, n: int) -> int:
         """The number of a catalogue's item, where one of that many is drawn."""
