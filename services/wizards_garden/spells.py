@@ -194,7 +194,9 @@ def _bottle_fault(draft: Draft, seat: int, poured: Sequence[tuple[int, int]]) ->
         return "deposit_not_open"
     if any(amount > draft.water[deposit] for deposit, amount in poured):
         return "not_enough_water"
-    if _ill_named(poured) or not 1 <= sum(amount for _, amount in poured) <= draft.fire[other(seat)]:
+    if _ill_named(poured) or any(not draft.water[deposit] for deposit, _ in poured):
+        return "bad_amount"
+    if not 1 <= sum(amount for _, amount in poured) <= draft.fire[other(seat)]:
         return "bad_amount"
     return ""
 
