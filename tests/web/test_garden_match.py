@@ -1,4 +1,4 @@
-"""Two browsers play a match of the Wizard's Garden from the preparation to the fifth lantern, with a spell in defence."""
+"""Two browsers play a match of the Wizard's Garden from the preparation to the fifth lantern; the Conch in defence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOME = {
     "d7": "red_gnome_01", "c7": "red_gnome_02", "b7": "red_gnome_03", "c6": "red_gnome_04",
 }  # fmt: skip
 KINDS = ("pest", "water", "spirit", "gnome", "fire")
-SPELLS = "feather skull eye gem butterfly dagger flower doll bottle trinket conch fish".split()
+ASIDE = ("feather", "skull", "eye", "butterfly", "dagger", "flower", "doll", "bottle", "trinket", "fish")
 
 
 def dealt() -> bytes:
@@ -41,7 +41,7 @@ def dealt() -> bytes:
         hands=[pb.ArrangedHand(seat=n, cards=hands[n], spells=spells[n]) for n in range(2)],
         deck_count=len(deck),
         deck=deck,
-        set_aside=[spell for spell in SPELLS if spell not in {"gem", "conch"}],
+        set_aside=ASIDE,
     ).SerializeToString()
 
 

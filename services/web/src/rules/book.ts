@@ -49,7 +49,7 @@ export function bookOf(words: Words, find = ""): Book {
     return wanted.every((word) => text.includes(word));
   };
   const chapters = chaptersOf(words.manifest.clauses, (clause) => fits(clause.rule, clause.title, clause.text));
-  const shelves = words.manifest.catalogues.map((catalogue) => shelfOf(catalogue, words, fits));
+  const shelves = told(words).map((catalogue) => shelfOf(catalogue, words, fits));
   const kept = (kind: TemplateKind): Template[] =>
     words.manifest.templates.filter((entry) => entry.kind === kind && fits(entry.text, entry.rule));
   const refusals = kept(TemplateKind.REJECTION);
@@ -57,6 +57,11 @@ export function bookOf(words: Words, find = ""): Book {
   const rules = chapters.reduce((sum, chapter) => sum + 1 + chapter.parts.length, 0);
   const items = shelves.reduce((sum, shelf) => sum + shelf.size, 0);
   return { chapters, shelves, refusals, terms, size: rules + items + refusals.length + terms.length };
+}
+
+/** Catalogues that say more of their things than how they are called. */
+function told(words: Words): readonly Catalogue[] {
+  return words.manifest.catalogues.filter(({ items }) => items.some((item) => item.text !== "" || item.facts.length > 2));
 }
 
 /** A fact's value of an item; empty where it has none. */
@@ -71,7 +76,7 @@ export function term(words: Words, key: string): string {
 
 /** Items that name a rule as theirs, unless it is everybody's rule. */
 export function usersOf(words: Words, rule: string): readonly CatalogueItem[] {
-  return words.manifest.catalogues.flatMap((catalogue) => {
+  return told(words).flatMap((catalogue) => {
     const users = catalogue.items.filter((item) => item.rules.includes(rule));
     return users.length < catalogue.items.length ? users : [];
   });
@@ -82,7 +87,8 @@ export function usersOf(words: Words, rule: string): readonly CatalogueItem[] {
  * of a refusal ("cannot_afford") or one of the page's own parts ("options"). Null: there is none.
  */
 export function entryOf(words: Words, section: string): string | null {
-  const { clauses, catalogues, templates } = words.manifest;
+  const { clauses, templates } = words.manifest;
+  const catalogues = told(words);
   if (clauses.some((clause) => clause.rule === section)) return section;
   if (["options", "refusals", "terms"].includes(section) || catalogues.some((each) => each.name === section)) return section;
   for (const catalogue of catalogues) {
@@ -126,7 +132,8 @@ function shelfOf(catalogue: Catalogue, words: Words, fits: (...texts: string[]) 
     label: catalogue.label,
     size: kept.length,
     isTable: catalogue.items.every((item) => item.text === "" && item.facts.length > 2),
-    groups: [...groups].map(([key, items]) => ({ key, items })),
+    // Groups of one thing each are none.
+    groups: groups.size === kept.length ? [{ key: "", items: kept }] : [...groups].map(([key, items]) => ({ key, items })),
   };
 }
 

@@ -28,10 +28,9 @@ import type { Phrase, Say } from "../../play/phrase";
 
 /** Which of the game's sentences an event is, where its code alone does not say; null: it is not news to anybody. */
 export function phraseOf(event: Message, say: Say): Phrase | null | undefined {
-  if (isMessage(event, DeckSetSchema) || isMessage(event, TurnEndedSchema)) return null;
+  if (isMessage(event, DeckSetSchema) || isMessage(event, TurnEndedSchema) || isMessage(event, StateEnteredSchema)) return null;
   if (isMessage(event, SpiritsDealtSchema)) return event.cards.length > 0 ? {} : { key: "spirits_dealt_hidden" };
   if (isMessage(event, SpellsDealtSchema)) return event.spells.length > 0 ? {} : { key: "spells_dealt_hidden" };
-  if (isMessage(event, StateEnteredSchema)) return event.state === "attack" ? { key: "attack_phase" } : null;
   if (isMessage(event, ActionOpenedSchema)) {
     const action = event.source === "butterfly" ? "action.butterfly" : `action.${event.kind}.${event.steps}`;
     return { args: { source: say(`source.${event.source}`, {}), action: say(action, {}) } };
