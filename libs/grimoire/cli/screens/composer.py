@@ -37,6 +37,27 @@ class Offer(msgspec.Struct, frozen=True):
 
     def answers(self, picked: Iterable[str]) -> dict[str, Answer] | None:
         """Which slots are answered by what was pointed at, or by what the label says; None: it does not fit."""
+        found = self._pointed(picked)
+        if found is None:
+            return None
+        said = {argument.value for argument in self.entry.label.arguments}
+        for slot in self.entry.slots:
+            answer = forced(slot)
+            if answer is not None and said.issuperset(ref.partition(":")[2] for ref in things(slot)):
+                found.setdefault(slot.field, answer)
+        return found
+
+    def open_refs(self, picked: Iterable[str]) -> frozenset[str]:
+        """Things that may be pointed at besides these; none if these do not fit."""
+        found = self._pointed(picked)
+        if found is None:
+            return frozenset()
+        fixed = {field.ref for field in self.entry.fixed}
+        left = (slot.one.candidates for slot in self._ones() if slot.field not in found)
+        return frozenset(fixed.union(*left)).difference(picked)
+
+    def _pointed(self, picked: Iterable[str]) -> dict[str, Answer] | None:
+        """Which slots are answered by these things."""
         fixed = {field.ref for field in self.entry.fixed}
         found: dict[str, Answer] = {}
         for ref in picked:
@@ -46,11 +67,6 @@ class Offer(msgspec.Struct, frozen=True):
             if free is None:
                 return None
             found[free.field] = ref
-        said = {argument.value for argument in self.entry.label.arguments}
-        for slot in self.entry.slots:
-            answer = forced(slot)
-            if answer is not None and said.issuperset(ref.partition(":")[2] for ref in things(slot)):
-                found.setdefault(slot.field, answer)
         return found
 
     def _ones(self) -> list[prompt_pb2.Slot]:
@@ -109,7 +125,7 @@ class Draft(msgspec.Struct, frozen=True):
     @property
     def fits(self) -> frozenset[str]:
         """Things that go together with all that is picked."""
-        return frozenset().union(*(offer.refs() for offer in self.remaining)).difference(self.picked)
+        return frozenset().union(*(offer.open_refs(self.picked) for offer in self.remaining))
 
     @property
     def instead(self) -> frozenset[str]:
