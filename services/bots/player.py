@@ -14,6 +14,7 @@ from bots.fallback import first_moves
 from bots.settings import BotSettings
 from bots.thinking import Move, Thinkers, ThinkingError
 from grimoire.client import Alarm, Client, MatchSession, Rejected, UnavailableError
+from grimoire.match.seats import occupants_of
 from grimoire.plugins import load_game
 from grimoire.v1 import match_pb2, prompt_pb2
 
@@ -124,7 +125,7 @@ class BotPlayer:
         return True
 
     def _pace(self, session: MatchSession) -> float:
-        people = any(s.kind == match_pb2.OCCUPANT_KIND_PERSON for s in session.head.created.seats)
+        people = any(s.kind == match_pb2.OCCUPANT_KIND_PERSON for s in occupants_of(session.head).values())
         return self._settings.pace_ms / 1000 if people else 0.0
 
     def _context(self, prompt: prompt_pb2.Prompt) -> dict[str, str | int]:

@@ -23,11 +23,11 @@ from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire import tracing
 from grimoire.engine import MatchId, Viewer, ViewerKind
 from grimoire.fairness.chain import genesis
-from grimoire.match.codes import RULES_NOT_INSTALLED, reject
+from grimoire.match.codes import NOT_HELD, RULES_NOT_INSTALLED, reject
 from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import frame_pb2, play_pb2, rules_pb2, rules_pb2_grpc
 
-__all__ = ["FeedLimits", "Feeds", "Upstreams", "viewer_message"]
+__all__ = ["FeedLimits", "Feeds", "Upstreams", "rebound", "viewer_message"]
 
 _log = structlog.get_logger(__name__)
 
@@ -128,6 +128,7 @@ class Feed:
         limits: FeedLimits,
         rebound: Callable[[MatchId], None],
         delay_s: int = 0,
+        holder: str = "",
     ) -> None:
         self.game = game
         self.match_id = match_id
@@ -140,6 +141,8 @@ class Feed:
         self._rebound = rebound
         self.delay_s = delay_s
         """By so much later everything is shown."""
+        self.holder = holder
+        """Whose eyes they are, where the seat may change hands."""
         self._hash = b""
         self._snapshot: frame_pb2.Snapshot | None = None
         self._kept: deque[frame_pb2.ViewerEntry] = deque(maxlen=limits.kept_entries)
@@ -149,6 +152,10 @@ class Feed:
         self._over = False
         self._moved = asyncio.Event()
         self._task = asyncio.create_task(self._run(), name=f"feed {match_id} {viewer}")
+
+    @property
+    def _eyes(self) -> frame_pb2.Viewer:
+        return viewer_message(self.viewer, self.holder)
 
     @property
     def watchers(self) -> int:
@@ -229,15 +236,15 @@ class Feed:
         return _linked(await self._fetch(after, last), after_hash)
 
     async def _fetch(self, first: int, last: int) -> list[frame_pb2.ViewerEntry]:
-        request = rules_pb2.GetEntriesRequest(
-            match_id=self.match_id, viewer=viewer_message(self.viewer), to=last, **{"from": first}
-        )
+        request = rules_pb2.GetEntriesRequest(match_id=self.match_id, viewer=self._eyes, to=last, **{"from": first})
         entries: list[frame_pb2.ViewerEntry] = []
         try:
             stub = await self._upstreams.stub(self.game, self.match_id)
             async for part in stub.GetEntries(request):
                 entries += part.entries
         except grpc.aio.AioRpcError as error:
+            if error.details() == NOT_HELD:
+                raise rebound() from None
             self._upstreams.forget(self.game, self.match_id)
             raise unavailable("Earlier entries of this match cannot be fetched now; try again.") from error
         if len(entries) != last - first + 1:
@@ -265,6 +272,10 @@ class Feed:
                 if error.details() == RULES_NOT_INSTALLED:
                     self._fail(Refused(RefusalKind.NOT_NOW, reject(RULES_NOT_INSTALLED)))
                     return
+                if error.details() == NOT_HELD:
+                    self._rebound(self.match_id)
+                    self._fail(rebound())
+                    return
                 _log.info("feed_lost", match_id=self.match_id, viewer=str(self.viewer), code=error.code().name)
                 self._upstreams.forget(self.game, self.match_id)
             except (_GapError, Refused, TimeoutError, ConnectionError) as error:
@@ -290,7 +301,7 @@ class Feed:
         call = stub.WatchMatch(
             rules_pb2.WatchMatchRequest(
                 match_id=self.match_id,
-                viewer=viewer_message(self.viewer),
+                viewer=self._eyes,
                 since_version=self.version,
                 since_hash=self._hash,
             )
@@ -333,7 +344,7 @@ class Feed:
         version = await newest_before(stub, self.match_id, _now_ms() - self.delay_s * 1000)
         if not version:
             raise shown_later(self.delay_s)
-        request = rules_pb2.GetViewRequest(match_id=self.match_id, viewer=viewer_message(self.viewer), version=version)
+        request = rules_pb2.GetViewRequest(match_id=self.match_id, viewer=self._eyes, version=version)
         self._show((await stub.GetView(request)).snapshot)
 
     async def _hold(self, frame: frame_pb2.Frame, held: Held) -> None:
@@ -416,9 +427,7 @@ class Feed:
         """A seat changed hands: whoever watches through it must ask again who they are."""
         self._rebound(self.match_id)
         if self.viewer.kind is ViewerKind.SEAT:
-            self._end(
-                Refused(RefusalKind.BUSY, rejection("seat_rebound", "A seat changed hands; connect again to go on."))
-            )
+            self._end(rebound())
 
     def _publish(self, response: play_pb2.WatchResponse) -> None:
         for subscriber in list(self._subscribers):
@@ -462,7 +471,7 @@ class Feeds:
         self._upstreams = upstreams
         self._limits = limits or FeedLimits()
         self._rebound = rebound
-        self._feeds: dict[tuple[MatchId, Viewer, int], Feed] = {}
+        self._feeds: dict[tuple[MatchId, Viewer, int, str], Feed] = {}
 
     def __len__(self) -> int:
         """Open upstreams."""
@@ -482,9 +491,13 @@ class Feeds:
         since_hash: bytes,
         *,
         delay_s: int = 0,
+        holder: str = "",
     ) -> AsyncGenerator[play_pb2.WatchResponse, None]:
-        """Frames of a match through these eyes; see `Feed.watch`. Viewer and delay have been judged by the caller."""
-        feed = self._feed(game, match_id, viewer, delay_s)
+        """Frames of a match through these eyes; see `Feed.watch`. Viewer and delay have been judged by the caller.
+
+        With a `holder` the match's owner judges once more whether the seat is still this pseudonym's.
+        """
+        feed = self._feed(game, match_id, viewer, delay_s, holder)
         feed.users += 1
         METRICS.watchers.inc()
         try:
@@ -509,16 +522,16 @@ class Feeds:
         for feed in feeds:
             await feed.close()
 
-    def _feed(self, game: str, match_id: MatchId, viewer: Viewer, delay_s: int) -> Feed:
-        feed = self._feeds.get((match_id, viewer, delay_s))
+    def _feed(self, game: str, match_id: MatchId, viewer: Viewer, delay_s: int, holder: str) -> Feed:
+        feed = self._feeds.get((match_id, viewer, delay_s, holder))
         if feed is None or feed.is_spent:
-            feed = Feed(game, match_id, viewer, self._upstreams, self._limits, self._rebound, delay_s)
-            self._feeds[match_id, viewer, delay_s] = feed
+            feed = Feed(game, match_id, viewer, self._upstreams, self._limits, self._rebound, delay_s, holder)
+            self._feeds[match_id, viewer, delay_s, holder] = feed
             METRICS.feeds.inc()
         return feed
 
     async def _drop(self, feed: Feed) -> None:
-        key = (feed.match_id, feed.viewer, feed.delay_s)
+        key = (feed.match_id, feed.viewer, feed.delay_s, feed.holder)
         if self._feeds.get(key) is feed:
             del self._feeds[key]
         METRICS.feeds.dec()
@@ -529,10 +542,15 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def viewer_message(viewer: Viewer) -> frame_pb2.Viewer:
-    """The viewer as requests carry it."""
+def rebound() -> Refused:
+    """The caller's seat may be somebody else's by now."""
+    return Refused(RefusalKind.BUSY, rejection("seat_rebound", "A seat changed hands; connect again to go on."))
+
+
+def viewer_message(viewer: Viewer, holder: str = "") -> frame_pb2.Viewer:
+    """The viewer as requests carry it, with whose eyes they shall be."""
     seat = viewer.seat if viewer.kind is ViewerKind.SEAT else 0
-    return frame_pb2.Viewer(kind=frame_pb2.ViewerKind.ValueType(viewer.kind.value), seat=seat)
+    return frame_pb2.Viewer(kind=frame_pb2.ViewerKind.ValueType(viewer.kind.value), seat=seat, occupant_id=holder)
 
 
 def _linked(entries: list[frame_pb2.ViewerEntry], first_hash: bytes) -> list[frame_pb2.ViewerEntry] | None:

@@ -12,6 +12,7 @@ import msgspec
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.engine import PUBLIC, MatchId, Viewer, ViewerKind
 from grimoire.match.codes import reject
+from grimoire.match.seats import occupants_of
 from grimoire.runtime.identity import Identity, occupant_id
 from grimoire.runtime.keys import KeyRing
 from grimoire.v1 import frame_pb2, match_pb2
@@ -20,6 +21,8 @@ __all__ = ["Heads", "MatchFacts", "Matches"]
 
 _KEPT = 50_000
 _FRESH_S = 60.0
+_CHANGING_S = 1.0
+"""Where seats may change hands; besides, who seems to hold none is looked up anew."""
 
 
 class Heads(Protocol):
@@ -40,6 +43,7 @@ class MatchFacts(msgspec.Struct, frozen=True):
         rated: it counts.
         over: it has ended; what is true stays true, what is not may be a minute old.
         delay_s: while it runs, who holds no seat sees it so much later.
+        changing: seats may change hands.
     """
 
     match_id: MatchId
@@ -48,6 +52,7 @@ class MatchFacts(msgspec.Struct, frozen=True):
     rated: bool = False
     over: bool = False
     delay_s: int = 0
+    changing: bool = False
 
     def delay_for(self, viewer: Viewer) -> int:
         """Seconds by which these eyes see it later."""
@@ -91,16 +96,42 @@ class Matches:
         facts = MatchFacts(
             key,
             head.game,
-            tuple((s.seat, s.occupant_id) for s in head.created.seats),
+            tuple((seat, sits.occupant_id) for seat, sits in sorted(occupants_of(head).items())),
             rated=head.created.mode == match_pb2.MATCH_MODE_RATED,
             over=head.status in (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID),
             delay_s=head.created.spectator_delay_s,
+            changing=bool(head.created.leaving),
         )
-        self._known[key] = (self._now() + _FRESH_S, facts)
+        fresh_s = _CHANGING_S if facts.changing and not facts.over else _FRESH_S
+        self._known[key] = (self._now() + fresh_s, facts)
         self._known.move_to_end(key)
         if len(self._known) > _KEPT:
             self._known.popitem(last=False)
         return facts
+
+    async def facts_for(self, identity: Identity, match_id: str, seat: int | None) -> MatchFacts:
+        """A match by its id, for somebody who may have been given a seat in it a moment ago.
+
+        Args:
+            identity: who asks.
+            match_id: of the match.
+            seat: which of its seats; None: any.
+
+        Raises:
+            Refused: as `facts`.
+        """
+        was_known = self.knows(match_id)
+        facts = await self.facts(match_id)
+        held = facts.seats_of(self.occupant(identity, facts.match_id))
+        if was_known and facts.changing and not facts.over and (not held if seat is None else seat not in held):
+            self.forget(facts.match_id)
+            return await self.facts(match_id)
+        return facts
+
+    def holder(self, facts: MatchFacts, identity: Identity, viewer: Viewer) -> str:
+        """The pseudonym that the match's owner shall find on the viewer's seat; empty where seats are kept."""
+        checked = facts.changing and viewer.kind is ViewerKind.SEAT
+        return self.occupant(identity, facts.match_id) if checked else ""
 
     def knows(self, match_id: str) -> bool:
         """Whether `facts` has them at hand; what it has not is a question to every game."""

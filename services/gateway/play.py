@@ -18,14 +18,14 @@ from google.protobuf.message import DecodeError
 
 from gateway.catalogue import Catalogue
 from gateway.delay import newest_before, shown_later
-from gateway.feeds import Feeds, Upstreams, viewer_message
+from gateway.feeds import Feeds, Upstreams, rebound, viewer_message
 from gateway.limits import RateLimiter
 from gateway.matches import Matches, MatchFacts
 from gateway.presence import Presence
 from gateway.refusals import RefusalKind, Refused, rejection, unavailable
 from grimoire.bus import BusError, RequestTimeoutError
 from grimoire.engine import MatchId, Viewer, ViewerKind
-from grimoire.match.codes import RULES_NOT_INSTALLED, reject
+from grimoire.match.codes import NOT_HELD, RULES_NOT_INSTALLED, reject
 from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.metrics import METRICS
@@ -182,12 +182,18 @@ class Play:
             Refused: unknown match, a seat that is not the caller's, or a connection that does not keep up.
         """
         self._count_read(identity)
-        facts = await self._matches.facts(request.match_id)
         seat = request.seat if request.HasField("seat") else None
+        facts = await self._matches.facts_for(identity, request.match_id, seat)
         viewer = self._matches.viewer(facts, identity, seat, request.as_public)
         delay_s = facts.delay_for(viewer)
         feed = self._feeds.watch(
-            facts.game, facts.match_id, viewer, request.since_version, request.since_hash, delay_s=delay_s
+            facts.game,
+            facts.match_id,
+            viewer,
+            request.since_version,
+            request.since_hash,
+            delay_s=delay_s,
+            holder=self._matches.holder(facts, identity, viewer),
         )
         with self._stream_of(identity), self._present(identity, facts, viewer):
             async with contextlib.aclosing(feed) as responses:
@@ -201,14 +207,15 @@ class Play:
             Refused: as `watch`; or there is no such version.
         """
         self._count_read(identity)
-        facts = await self._matches.facts(request.match_id)
         seat = request.seat if request.HasField("seat") else None
+        facts = await self._matches.facts_for(identity, request.match_id, seat)
         viewer = self._matches.viewer(facts, identity, seat, request.as_public)
         version = request.version
         delay_s = facts.delay_for(viewer)
         if delay_s:
             version = await self._shown_by_now(facts, version, delay_s)
-        question = rules_pb2.GetViewRequest(match_id=facts.match_id, viewer=viewer_message(viewer), version=version)
+        eyes = viewer_message(viewer, self._matches.holder(facts, identity, viewer))
+        question = rules_pb2.GetViewRequest(match_id=facts.match_id, viewer=eyes, version=version)
         answer = await self._ask(facts, lambda stub: stub.GetView(question, timeout=self._limits.owner_s))
         own = viewer.kind is ViewerKind.SEAT
         return play_pb2.LookResponse(
@@ -255,13 +262,22 @@ class Play:
             return reject("rate_limited", retry_after_ms=retry_after_ms)
         try:
             facts = await self._matches.facts(command.match_id)
+            if facts.changing and not self._holds(identity, facts, command.seat):
+                # It may have been given the seat a moment ago.
+                retry_after_ms = self._read_rate.take(identity.account_id)
+                if retry_after_ms:
+                    return reject("rate_limited", retry_after_ms=retry_after_ms)
+                facts = await self._matches.facts_for(identity, command.match_id, command.seat)
         except Refused as refused:
             if refused.kind is RefusalKind.UNKNOWN:
                 return refused.rejection
             raise
-        if command.seat not in facts.seats_of(self._matches.occupant(identity, facts.match_id)):
+        if not self._holds(identity, facts, command.seat):
             return reject("not_a_seat", field="seat", seat=command.seat)
         return facts
+
+    def _holds(self, identity: Identity, facts: MatchFacts, seat: int) -> bool:
+        return seat in facts.seats_of(self._matches.occupant(identity, facts.match_id))
 
     def _submission(self, identity: Identity, command: envelope_pb2.Command) -> envelope_pb2.Submission:
         return envelope_pb2.Submission(
@@ -350,6 +366,8 @@ def _refused(error: grpc.aio.AioRpcError) -> Refused:
         return Refused(RefusalKind.NOT_NOW, reject("match_broken"))
     if details == RULES_NOT_INSTALLED:
         return Refused(RefusalKind.NOT_NOW, reject(RULES_NOT_INSTALLED))
+    if details == NOT_HELD:
+        return rebound()
     if code is grpc.StatusCode.PERMISSION_DENIED:
         return Refused(RefusalKind.FORBIDDEN, rejection("forbidden", details))
     _log.warning("question_unanswered", code=code.name)

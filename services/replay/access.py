@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grimoire.engine import ALL, PUBLIC, Seat, Viewer, ViewerKind
+from grimoire.match.seats import occupants_of
 from grimoire.v1 import frame_pb2
 from replay.refusals import RefusalKind, Refused
 
@@ -18,7 +19,7 @@ _OVER = (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID)
 
 
 def held_seats(head: frame_pb2.MatchHead, occupant_id: str) -> tuple[Seat, ...]:
-    """The seats this pseudonym was given when the match was made.
+    """The seats this pseudonym holds now, or held when the match ended.
 
     Args:
         head: the match.
@@ -26,7 +27,7 @@ def held_seats(head: frame_pb2.MatchHead, occupant_id: str) -> tuple[Seat, ...]:
     """
     if not occupant_id:
         return ()
-    return tuple(Seat(s.seat) for s in head.created.seats if s.occupant_id == occupant_id)
+    return tuple(Seat(seat) for seat, sits in occupants_of(head).items() if sits.occupant_id == occupant_id)
 
 
 def viewers(head: frame_pb2.MatchHead, held: Sequence[Seat]) -> tuple[Viewer, ...]:

@@ -119,6 +119,25 @@ class House:
         accepted(envelope_pb2.CommandReply.FromString(reply))
         return match_id
 
+    async def bind(self, match_id: str, seat: int, account_id: str, *, bot: bool = False) -> int:
+        """The host gives a seat to this account; gives the entry's version."""
+        message = match_pb2.BindSeat(
+            seat=seat,
+            occupant_id=occupant_id(self.keys, MatchId(match_id), account_id),
+            kind=match_pb2.OCCUPANT_KIND_BOT if bot else match_pb2.OCCUPANT_KIND_PERSON,
+            level="random" if bot else "",
+            reason="vote",
+        )
+        command = envelope_pb2.Command(
+            command_id=secrets.token_bytes(16),
+            match_id=match_id,
+            type="bind_seat",
+            payload=message.SerializeToString(),
+        )
+        submission = envelope_pb2.Submission(command=command, host=True).SerializeToString()
+        reply = await self.host.request_command(GAME, match_id, submission)
+        return accepted(envelope_pb2.CommandReply.FromString(reply)).version
+
     def token(self, account_id: str, name: str = "Bot", *, bot: bool = True) -> str:
         """A session of any account."""
         return mint(self.keys, account_id, name, bot)

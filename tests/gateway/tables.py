@@ -74,9 +74,11 @@ class Table:
         await self.channel.close()
 
 
-async def open_table(home: House, options: dict[str, str] | None = None) -> Table:
+async def open_table(
+    home: House, options: dict[str, str] | None = None, names: tuple[str, ...] = ("Aino", "Väinö")
+) -> Table:
     """A match that has started."""
-    clients = [await home.client(name) for name in ("Aino", "Väinö")]
+    clients = [await home.client(name) for name in names]
     match_id = await home.create(clients, options=options or {})
     sessions = [await client.open_match(match_id) for client in clients]
     for session in sessions:
@@ -88,9 +90,11 @@ async def open_table(home: House, options: dict[str, str] | None = None) -> Tabl
 
 
 @asynccontextmanager
-async def running_table(home: House, options: dict[str, str] | None = None) -> AsyncIterator[Table]:
+async def running_table(
+    home: House, options: dict[str, str] | None = None, names: tuple[str, ...] = ("Aino", "Väinö")
+) -> AsyncIterator[Table]:
     """As `open_table`, closed at the end."""
-    table = await open_table(home, options)
+    table = await open_table(home, options, names)
     try:
         yield table
     finally:

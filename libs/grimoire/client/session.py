@@ -60,7 +60,8 @@ class MatchSession:
 
     In the background it keeps the stream open (resuming by version), checks the chain of every entry, carries out this
     seat's part of the handshake, and keeps the keepsake. When anything that is shown cannot be true, `alarm` is set and
-    every call from then on raises it: the session does not play on by itself.
+    every call from then on raises it: the session does not play on by itself. Where seats change hands, the session of
+    a seat that is given to somebody else ends with `Rejected` (`not_a_seat`); open the match anew to watch it.
 
     Example:
         >>> async def play(session: MatchSession) -> None:
@@ -397,10 +398,11 @@ class MatchSession:
 
     async def _follow_stream(self) -> None:
         chain = self._witness.chain
+        # The eyes it was opened with and no others: seats may change hands while it runs.
         request = play_pb2.WatchRequest(
             match_id=self.match_id,
-            seat=self._asked_seat,
-            as_public=self._as_public,
+            seat=self.seat,
+            as_public=self.seat is None,
             since_version=chain.version,
             since_hash=chain.head,
         )

@@ -36,6 +36,9 @@ RULES: dict[str, str] = {
 """Code to sentence, in the order in which the platform checks where one command breaks several."""
 
 
+NOT_HELD = "not_held"
+"""Details of a call of the RulesService for a seat that its named occupant holds no more."""
+
 RULES_NOT_INSTALLED = "rules_not_installed"
 """Also the details of a call of the RulesService that ends as UNIMPLEMENTED for that reason."""
 

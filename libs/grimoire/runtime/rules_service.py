@@ -27,9 +27,10 @@ from grimoire.match import (
     reject,
     snapshot,
 )
-from grimoire.match.codes import RULES_NOT_INSTALLED, reject_illegal
+from grimoire.match.codes import NOT_HELD, RULES_NOT_INSTALLED, reject_illegal
 from grimoire.match.frames import head, prompts_for, viewer_of
 from grimoire.match.headline import headline
+from grimoire.match.seats import occupants_of
 from grimoire.plugins import GamePlugin
 from grimoire.runtime.branching import Branching
 from grimoire.runtime.faults import discreet
@@ -168,11 +169,11 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
                 await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
             viewer = await self._viewer(request.viewer, state, context)
             yield _framed(await self._first_frame(request, state, viewer, context))
-            async for frame in self._frames(watch, state.version, viewer):
+            async for frame in self._frames(watch, state.version, viewer, request.viewer.occupant_id):
                 yield _framed(frame)
         finally:
             leave()
-        # The match has moved, or this reader was too slow: it resumes by version.
+        # The match has moved, this reader was too slow, or its seat is another's: it resumes by version, if it may.
         await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "moved")
 
     async def _first_frame(
@@ -188,10 +189,14 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
                     return frame_pb2.Frame(delta=self._delta(since, [e for p in pieces for e in p], state, viewer))
         return frame_pb2.Frame(snapshot=snapshot(self._referee, state, viewer, self._now_ms()))
 
-    async def _frames(self, watch: Watch, version: int, viewer: Viewer) -> AsyncIterator[frame_pb2.Frame]:
-        while not watch.dropped:
+    async def _frames(
+        self, watch: Watch, version: int, viewer: Viewer, occupant_id: str
+    ) -> AsyncIterator[frame_pb2.Frame]:
+        held = True
+        while held and not watch.dropped:
             entries = [e for e in await watch.take(self._heartbeat_s) if e.version > version]
             if entries:
+                entries, held = _while_held(entries, viewer, occupant_id)
                 began_ns = time.time_ns()
                 *before, rest = _pieces([self._open_entry(e, viewer) for e in entries])
                 for piece in before:
@@ -349,7 +354,8 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         except UnruledMatchError as error:
             head = await self._unfolded_head(match_id, error, context)
             seed = self._referee.seed_of(match_id, head.created.host_key_id)
-            return _Log(head.version, head.revealed, len(head.created.seats), seed)
+            holders = tuple(seat.occupant_id for _, seat in sorted(occupants_of(head).items()))
+            return _Log(head.version, head.revealed, holders, seed)
         except (BrokenMatchError, Unavailable) as error:
             await _fail(error, context)
         if state is None:
@@ -357,16 +363,19 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         return self._log_of(state)
 
     def _log_of(self, state: MatchState[Any]) -> _Log:
-        return _Log(state.version, state.revealed, len(state.occupants), self._referee.seed(state))
+        holders = tuple(occupant.occupant_id for occupant in state.occupants)
+        return _Log(state.version, state.revealed, holders, self._referee.seed(state))
 
     async def _viewer(self, message: frame_pb2.Viewer, match: MatchState[Any] | _Log, context: Context) -> Viewer:
         """The viewer a trusted caller derived; still never everything before the reveal."""
         viewer = await _viewer_or_abort(message, context)
-        seats = match.seats if isinstance(match, _Log) else len(match.occupants)
+        seats = len(match.holders if isinstance(match, _Log) else match.occupants)
         if viewer.kind is ViewerKind.ALL and not match.revealed:
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "everything is shown only after the reveal")
         if viewer.kind is ViewerKind.SEAT and viewer.seat >= seats:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the match has no such seat")
+        if not _holds(match, viewer, message.occupant_id):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, NOT_HELD)
         return viewer
 
     async def _read(self, match_id: str, first: int, last: int, context: Context) -> list[StoredEntry]:
@@ -397,8 +406,24 @@ class _Log(NamedTuple):
 
     version: int
     revealed: bool
-    seats: int
+    holders: tuple[str, ...]
     seed: Secret
+
+
+def _holds(match: MatchState[Any] | _Log, viewer: Viewer, occupant_id: str) -> bool:
+    """Whether the eyes that are named are still those of the seat."""
+    if not occupant_id or viewer.kind is not ViewerKind.SEAT or match.revealed:
+        return True
+    holders = match.holders if isinstance(match, _Log) else [o.occupant_id for o in match.occupants]
+    return holders[viewer.seat] == occupant_id
+
+
+def _while_held(entries: list[Entry], viewer: Viewer, occupant_id: str) -> tuple[list[Entry], bool]:
+    """The entries up to the one that gives the seat to somebody else, and whether none does."""
+    for n, entry in enumerate(entries, 1):
+        if not _holds(entry.state, viewer, occupant_id):
+            return entries[:n], False
+    return entries, True
 
 
 def _opened(log: _Log, stored: StoredEntry, viewer: Viewer) -> frame_pb2.ViewerEntry:
