@@ -6,15 +6,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from grimoire.engine import Illegal, MatchFacts
+from grimoire.engine import Illegal, Leaving, MatchFacts
 from spellbound.catalogue import DATA
 from spellbound.rejections import bad_option
 from spellbound.state import Terms
 
-__all__ = ["MAX_MAGES", "OPTIONS", "PRESETS", "RANDOM", "SECONDS", "configure", "terms_of"]
+__all__ = ["DIFFICULTY", "MAX_MAGES", "OPTIONS", "PRESETS", "RANDOM", "SECONDS", "configure", "terms_of"]
 
 MAX_MAGES: Final = DATA.options.mages.max
 RANDOM: Final = "random"
+DIFFICULTY: Final = ("mages", "troll_buster", "dan", "witchfinder_general")
+"""Options that make a match harder or easier (SB-24)."""
+
 _SWITCH: Final = ("false", "true")
 
 OPTIONS: Final = ("mages", "mage_seats", "first_mage", "troll_buster", "dan", "witchfinder_general")
@@ -56,7 +59,7 @@ def configure(options: Mapping[str, str], seats: int) -> MatchFacts | Illegal:
         if isinstance(value, Illegal):
             return value
         chosen[name] = value
-    return MatchFacts(options=tuple(chosen.items()), seconds=SECONDS)
+    return MatchFacts(tuple(chosen.items()), SECONDS, leaving=Leaving.VOTED, difficulty=DIFFICULTY)
 
 
 def terms_of(options: Mapping[str, str], seats: int) -> Terms:

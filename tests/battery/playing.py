@@ -104,7 +104,7 @@ def _values(slot: Any) -> list[Answer]:
     if kind == "some":
         counts = range(slot.some.min, slot.some.max + 1)
         return [chosen for count in counts for chosen in itertools.permutations(slot.some.candidates, count)]
-    if kind == "amounts":
+    if kind in ("amounts", "assign"):
         chance = random.Random(str(slot))
         return [random_answer(slot, chance) for _ in range(_SAMPLES)]
     if kind == "number":

@@ -83,7 +83,7 @@ def random_answer(slot: prompt_pb2.Slot, rng: random.Random) -> Answer:
     if kind == "amounts":
         return _random_amounts(slot.amounts, rng)
     if kind == "assign":
-        return {each.ref: rng.choice(each.choices) for each in slot.assign.refs}
+        return _random_assignment(slot.assign, rng)
     if kind == "order":
         return tuple(rng.sample(list(slot.order.refs), len(slot.order.refs)))
     if kind == "option":
@@ -91,6 +91,15 @@ def random_answer(slot: prompt_pb2.Slot, rng: random.Random) -> Answer:
     if kind == "payment":
         return tuple(slot.payment.automatic)
     raise ValueError(f"a slot of the kind {kind} cannot be answered from itself")
+
+
+def _random_assignment(assign: prompt_pb2.Assign, rng: random.Random) -> dict[str, str]:
+    """One of its choices for each thing; a choice that is there once goes to one thing only."""
+    chosen: dict[str, str] = {}
+    for each in assign.refs:
+        free = [choice for choice in each.choices if choice not in assign.once or choice not in chosen.values()]
+        chosen[each.ref] = rng.choice(free)
+    return chosen
 
 
 def _random_amounts(amounts: prompt_pb2.Amounts, rng: random.Random) -> dict[str, int]:

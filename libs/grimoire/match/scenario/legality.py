@@ -22,7 +22,7 @@ def allows(legal: Sequence[Legal], schema: Schema, command: Message) -> bool | N
     """Whether the command is one of these, or of one of these families.
 
     Returns:
-        None if that depends on a slot of a kind whose values are made up by the game (assign, name, payment).
+        None if that depends on a slot of a kind whose values are made up by the game (name, payment).
     """
     code = schema.code(command)
     unsure = False
@@ -66,9 +66,24 @@ def _slot_allows(slot: prompt_pb2.Slot, value: Any) -> bool | None:
         return str(value) in slot.option.options
     if kind == "amounts":
         return _amounts_allow(slot.amounts, value)
+    if kind == "assign":
+        return _assign_allows(slot.assign, value)
     if kind == "order":
         return sorted(map(str, value)) in (sorted(slot.order.refs), sorted(map(reference, slot.order.refs)))
     return None
+
+
+def _assign_allows(assign: prompt_pb2.Assign, pairs: Any) -> bool:
+    """Every thing exactly once, with one of its choices; what is there once goes to one thing only."""
+    given = [tuple(str(getattr(pair, field.name)) for field in pair.DESCRIPTOR.fields[:2]) for pair in pairs]
+    choices = {reference(each.ref): {reference(choice) for choice in each.choices} for each in assign.refs}
+    once = {reference(choice) for choice in assign.once}
+    scarce = [gets for _, gets in given if gets in once]
+    return (
+        sorted(thing for thing, _ in given) == sorted(choices)
+        and all(gets in choices[thing] for thing, gets in given)
+        and len({*scarce}) == len(scarce)
+    )
 
 
 def _amounts_allow(amounts: prompt_pb2.Amounts, pairs: Any) -> bool:
