@@ -13,7 +13,6 @@ from wizards_garden.catalogue import DATA
 from wizards_garden.names import name_of
 from wizards_garden.pieces import COLOURS
 from wizards_garden.short import (
-    KIND_SIGNS,
     RECORDS,
     SEAT_SIGNS,
     WATER_SIGN,
@@ -23,6 +22,7 @@ from wizards_garden.short import (
     contents,
     empty_sign,
     group_words,
+    kind_words,
     space_words,
     spell_words,
     turned,
@@ -34,7 +34,7 @@ __all__ = ["WizardsGardenTerminal", "yard_words"]
 
 _MIN_WIDTH: Final = 48
 _CELL: Final = 9
-_SPELLS: Final = {spell.id: spell for spell in DATA.spells}
+_TIMINGS: Final = {spell.id: spell.timing for spell in DATA.spells}
 
 
 class WizardsGardenTerminal:
@@ -77,10 +77,13 @@ class _Page:
         self._order = (first, 1 - first)
 
     def lines(self) -> Iterable[str]:
-        yield self._words.terminal["title"]
+        first = self._view.turn_no <= 1
+        if first:
+            yield self._words.terminal["title"]
         yield self._turn()
         yield from self._picture()
-        yield self._words.terminal["legend"]
+        if first:
+            yield self._words.terminal["legend"]
         yield from yard_words(self._view, self._language)
         yield from self._under_way()
         for seat in self._order:
@@ -170,13 +173,15 @@ class _Page:
             gnomes=side.gnomes_in_supply,
         )
         spirits = cards_words(side.spirits, self._language) or self._words.terminal["no_spirits"]
-        yield self._say("board", spirits=spirits, lanterns=", ".join(self._lanterns(side)))
+        yield self._say("board", spirits=spirits, lanterns="; ".join(self._lanterns(side)))
 
     def _lanterns(self, side: pb.SeatView) -> Iterable[str]:
-        for lantern in side.lanterns:
-            key = "on_board" if lantern.state == "dim_on_board" else lantern.state
-            name = f"{KIND_SIGNS[lantern.kind]} {self._words.events[f'name.{lantern.kind}']}"
-            yield self._say(key, name=name, space=lantern.space)
+        """By state: bright ones first, those still to come last."""
+        for state in ("bright_in_yard", "dim_in_yard", "lit_on_board", "dim_on_board"):
+            alike = [lantern for lantern in side.lanterns if lantern.state == state]
+            kinds = (f"{kind_words(each.kind, self._language)} {each.space}".rstrip() for each in alike)
+            if alike:
+                yield self._say(state, kinds=", ".join(kinds))
 
     def _table(self) -> Iterable[str]:
         view = self._view
@@ -191,13 +196,10 @@ class _Page:
             return
         cards = cards_words(side.hand, self._language) or self._words.terminal["empty_hand"]
         yield self._say("hand", seat=self._name(side.seat), cards=cards)
-        if side.spells:
-            yield self._say("spells", seat=self._name(side.seat))
-        for spell in side.spells:
-            record = _SPELLS[spell]
-            yield self._say(
-                "spell",
-                spell=record.name.in_language(self._language),
-                timing=self._words.terms[record.timing],
-                text=record.text.in_language(self._language),
-            )
+        if not side.spells:
+            return
+        spells = ", ".join(
+            self._say("spell", spell=name_of(spell, self._language), timing=self._words.terms[_TIMINGS[spell]])
+            for spell in side.spells
+        )
+        yield self._say("spells", seat=self._name(side.seat), spells=spells)

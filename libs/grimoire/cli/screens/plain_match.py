@@ -54,6 +54,7 @@ class PlainMatch:
         self._failed = False
         self._begun = False
         self._reached = 0
+        self._shown: tuple[str, ...] = ()
 
     async def run(
         self, lines: deque[str | None], arrived: asyncio.Event, early: Callable[[], Sequence[Update]]
@@ -121,6 +122,8 @@ class PlainMatch:
             self._asked, self._open, self._low_said = asked, None, False
             if asked:
                 self._ask()
+            else:
+                self._shown = ()
         if model.ending is not None:
             self._show_view()
             self._say(f"{model.words(f'ending.{model.ending.value}')}. {model.result()}")
@@ -128,7 +131,7 @@ class PlainMatch:
     def _ask(self) -> None:
         model = self._model
         self._say("")
-        self._show_view()
+        self._show_view(changes=True)
         self._say(model.turn())
         clock = model.clock()
         if clock is not None and model.asked is not None:
@@ -138,11 +141,17 @@ class PlainMatch:
             self._say(f"{number:>3}  {model.wording.entry(offer.entry)}")
         self._say(model.words("plain.answer"))
 
-    def _show_view(self) -> None:
+    def _show_view(self, *, changes: bool = False) -> None:
+        """The match as it stands; of what one sees again before anybody else has acted, only the lines that are new."""
         model = self._model
         view = model.view()
-        if view is not None:
-            for line in model.plugin.terminal.render(view, model.wording.language, model.names, self._width()):
+        if view is None:
+            return
+        lines = model.plugin.terminal.render(view, model.wording.language, model.names, self._width())
+        before = {*self._shown} if changes else set()
+        self._shown = tuple(lines)
+        for line in lines:
+            if line not in before:
                 self._say(line.rstrip())
 
     def _tick(self) -> None:
