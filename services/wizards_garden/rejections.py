@@ -7,7 +7,7 @@ from typing import Final
 
 from grimoire.engine import Illegal
 
-__all__ = ["CODES", "ORDER", "bad_option", "bad_position", "refuse"]
+__all__ = ["CODES", "bad_option", "bad_position", "refuse"]
 
 CODES: Final[dict[str, tuple[str, str]]] = {
     "match_over": ("WG-12.1", "The match is over."),
@@ -56,8 +56,6 @@ CODES: Final[dict[str, tuple[str, str]]] = {
     "discard_required": ("WG-13.5", "Each step of Butterfly costs a spirit card of your hand."),
 }
 """Rule and sentence of each code, in the order in which they apply."""
-
-ORDER: Final = tuple(CODES)
 
 _SHOWN_CHARACTERS: Final = 40
 """So much of a sender's own text comes back in a rejection."""
