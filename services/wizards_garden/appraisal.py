@@ -22,6 +22,7 @@ _TO_WIN: Final = DATA.constants.lanterns_to_win
 _MOST: Final = 5
 """Crystals on a board or deposit, cards in a hand (WG-11.2)."""
 
+_STRONGER, _EVEN, _WEAKER = 0.9, 0.3, 0.03
 _TIME_LEFT: Final = (1.0, 1.0, 0.8, 0.6, 0.4, 0.0)
 """By lanterns in the yard: what a spell kept for later is still good for."""
 
@@ -31,9 +32,11 @@ class Weights(msgspec.Struct, frozen=True):
 
     Attributes:
         opponent: the other seat's points count so much.
+        peace: the turn from which on they do not count any more.
         lantern, bright, lit: in the yard; bright there; lit on the wizard board.
         open, spare: deposits open for a lantern, as many as are still needed, and further ones.
         bare: one that is open while neither water nor fire guards it from an attack that the other seat can make.
+        idle: the part of that which deposits are worth while nothing is lit.
         at_once: one guarded while a lantern is lit: it will be placed.
         fire, home_water, water: up to 4, 3 and 3 crystals.
         pair, pair_by_swap: spirits that light a lantern, or do so after a swap.
@@ -46,19 +49,21 @@ class Weights(msgspec.Struct, frozen=True):
     """
 
     opponent: float = 0.8
+    peace: int = 100
     lantern: float = 100.0
     bright: float = 5.0
     lit: float = 28.0
-    open: float = 16.0
+    open: float = 20.0
     spare: float = 4.0
-    bare: float = 16.0
+    bare: float = 12.0
+    idle: float = 0.5
     at_once: float = 0.0
     fire: float = 3.0
     home_water: float = 5.0
     water: float = 1.5
-    pair: float = 8.0
-    pair_by_swap: float = 5.6
-    card: float = 1.5
+    pair: float = 12.0
+    pair_by_swap: float = 9.0
+    card: float = 2.5
     spirits: tuple[float, ...] = (2.0, 1.5, 1.0, 5.0, 3.0)
     in_hand: float = 0.4
     near: float = 8.0
@@ -108,9 +113,16 @@ class Appraisal:
         self._in_hand = [weights.in_hand * worth for worth in weights.spirits]
 
     def worth(self, draft: Draft, seat: int) -> float:
-        """What the position is worth to this seat, its threats apart."""
+        """What the position, with the threats it makes, is worth to this seat."""
         own = self._side(draft, seat, knows=True)
-        return own - self._weights.opponent * self._side(draft, 1 - seat, knows=False)
+        rivalry = self._rivalry(draft.turn_no)
+        worth = own - rivalry * self._weights.opponent * self._side(draft, 1 - seat, knows=False)
+        return worth + rivalry * threats_worth(draft, seat) if draft.groups else worth
+
+    def _rivalry(self, turn: int) -> float:
+        """How much the other seat's points count. Who fights for long would never end; so it wears off."""
+        weights = self._weights
+        return min(1.0, max(0.0, (weights.peace - turn) / 40))
 
     def _side(self, draft: Draft, seat: int, *, knows: bool) -> float:
         weights = self._weights
@@ -124,13 +136,14 @@ class Appraisal:
         worth += weights.lantern * placed
         guarded, bare, yard = self._yard(draft, seat)
         needed = _TO_WIN - placed
-        worth += yard + weights.open * min(guarded, needed)
+        places = weights.open * min(guarded, needed)
         if is_lit and guarded:
             worth += weights.at_once
         if guarded + bare > needed:
-            worth += weights.spare * (guarded + bare - needed)
+            places += weights.spare * (guarded + bare - needed)
             bare = max(needed - guarded, 0)
-        worth += weights.bare * bare
+        places += weights.bare * bare
+        worth += yard + (places if is_lit else weights.idle * places)
         home = self._home_water[draft.water[TERRACE_DEPOSIT[seat]]]
         spirits, pair = draft.spirits[seat], 0.0
         hand = draft.hands[seat]
@@ -138,14 +151,13 @@ class Appraisal:
         if spirits:
             one, two = CARD_KIND[spirits[0]], CARD_KIND[spirits[1]]
             worth += self._spirits[one][two]
-            if one == two:
-                if lanterns[one] == DIM_ON_BOARD:
-                    pair = weights.pair
+            if one == two and lanterns[one] == DIM_ON_BOARD:
+                pair = weights.pair
             if knows:
                 best = 0.0
                 for card in hand:
                     kind = CARD_KIND[card]
-                    if kind == one or kind == two:
+                    if kind in (one, two):
                         if not pair and lanterns[kind] == DIM_ON_BOARD:
                             pair = weights.pair_by_swap
                     elif self._in_hand[kind] > best:
@@ -179,7 +191,7 @@ class Appraisal:
                         else:
                             bare += 1
             else:
-                worth += self._nearness(draft, seat, nearest[place])
+                worth += self._nearness(draft, nearest[place])
         return guarded, bare, worth
 
     def _is_exposed(self, draft: Draft, attacker: int, deposit: int) -> bool:
@@ -195,8 +207,11 @@ class Appraisal:
             return True
         return any(CARD_KIND[card] == PEST for card in draft.spirits[attacker])
 
-    def _nearness(self, draft: Draft, seat: int, nearest: list[tuple[float, int]]) -> float:
-        """A gnome's way to the next deposit that may be won; one more step where something stands on it."""
+    def _nearness(self, draft: Draft, nearest: list[tuple[float, int]]) -> float:
+        """A gnome's way to the next deposit without a lantern; one more step where something stands on it.
+
+        A deposit that the seat holds itself counts too: else its other gnomes would lose more than taking it is worth.
+        """
         standing, fish, bears = draft.standing, draft.fish, draft.bears
         best = 0.0
         for worth, deposit in nearest:
@@ -205,7 +220,7 @@ class Appraisal:
             there = standing[deposit]
             if not there and not fish[deposit]:
                 return worth
-            if there and there[-1] < FIRST_PEST and (there[-1] // GNOMES_EACH == seat or bears[there[0]] != NO_ONE):
+            if there and bears[there[0]] != NO_ONE:
                 continue
             if worth - self._weights.step > best:
                 best = worth - self._weights.step
@@ -273,5 +288,5 @@ def likelihood(strength: int, defence: int) -> float:
     if strength <= 0:
         return 0.0
     if strength > defence:
-        return 0.9
-    return 0.35 if strength == defence else 0.15
+        return _STRONGER
+    return _EVEN if strength == defence else _WEAKER

@@ -93,7 +93,7 @@ class Heuristic:
         result = draft.result
         if result is not None:
             return 0.0 if result.winner is None else _WON if result.winner == me else -_WON
-        return self._appraisal.worth(draft, me) + threats_worth(draft, me)
+        return self._appraisal.worth(draft, me)
 
     # ---- trying ------------------------------------------------------------------------------------------------------
 
