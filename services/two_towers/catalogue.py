@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from grimoire.engine.options import Choice, Range
 from two_towers.effects import Effect
 from two_towers.fields import Resource
 
@@ -78,29 +79,26 @@ class Constants(_Strict, frozen=True):
     turn_action_limit: _Positive
 
 
-class Choice(_Strict, frozen=True):
+class ChoiceRecord(_Strict, frozen=True):
     """An option with named values."""
 
     default: _Id
     one_of: tuple[_Id, ...]
 
-
-class Range(_Strict, frozen=True):
-    """An option with a whole number."""
-
-    default: int
-    min: int
-    max: int
+    @property
+    def choice(self) -> Choice:
+        """As every game offers it."""
+        return Choice(self.default, self.one_of)
 
 
 class Options(_Strict, frozen=True):
     """TT-1.5."""
 
-    battlefield: Choice
-    deck_type: Choice
+    battlefield: ChoiceRecord
+    deck_type: ChoiceRecord
     turn_time_s: Range
     timeout_limit: Range
-    first_player: Choice
+    first_player: ChoiceRecord
 
 
 class ProducersRecord(_Strict, frozen=True):
@@ -172,7 +170,7 @@ def _check(data: CatalogueFile) -> None:
         "first_player": ["random", "seat_0", "seat_1"],
     }
     for name, known in ids.items():
-        choice: Choice = getattr(data.options, name)
+        choice: ChoiceRecord = getattr(data.options, name)
         if list(choice.one_of) != known or len({*known}) != len(known):
             raise CatalogueError(f"option {name} offers {choice.one_of}, the catalogue has {known}")
         if choice.default not in choice.one_of:

@@ -7,7 +7,7 @@ from typing import Final
 from grimoire.engine import Illegal
 from two_towers.cards import Card
 
-__all__ = ["RULES", "bad_option", "bad_position", "bad_slot", "cannot_afford", "card_mismatch", "empty_slot", "plain"]
+__all__ = ["RULES", "bad_position", "bad_slot", "cannot_afford", "card_mismatch", "empty_slot", "plain"]
 
 RULES: Final = {
     "match_over": "TT-5.2",
@@ -32,9 +32,6 @@ _PLAIN: Final = {
         ("must_discard", "You drew a card; now discard one of your six cards."),
     )
 }
-
-_SHOWN_CHARACTERS: Final = 40
-"""So much of a sender's own text comes back in a rejection."""
 
 
 def plain(code: str) -> Illegal:
@@ -69,13 +66,6 @@ def cannot_afford(card: Card, stock: int) -> Illegal:
         stock=stock,
         shortfall=short,
     )
-
-
-def bad_option(name: str, value: str, allowed: str, sentence: str, rule: str = RULES["bad_option"]) -> Illegal:
-    """An option that is unknown or out of range; the field is named."""
-    name, value = name[:_SHOWN_CHARACTERS], value[:_SHOWN_CHARACTERS]
-    arguments = (("name", name), ("value", value), ("allowed", allowed))
-    return Illegal("bad_option", rule, sentence, arguments, name)
 
 
 def bad_position(fault: str) -> Illegal:

@@ -15,13 +15,14 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from grimoire.engine import MarkNote
+from grimoire.engine.options import Choice
 from grimoire.engine.phrasebook import facts, templates
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from grimoire.v1 import match_pb2
 from two_towers.battlefields import BATTLEFIELDS
 from two_towers.cards import CARDS, Card
-from two_towers.catalogue import DATA, Choice
+from two_towers.catalogue import DATA
 from two_towers.fields import FIELDS
 from two_towers.levels import Level
 from two_towers.options import OPTIONS, PRESETS
@@ -253,7 +254,7 @@ def _option(name: str, words: Words, language: str) -> mf.OptionSchema:
     )
     if isinstance(option, Choice):
         schema.type = mf.OPTION_TYPE_CHOICE
-        schema.choices.extend(_choice(name, value, words, language) for value in option.one_of)
+        schema.choices.extend(_choice(name, value, words, language) for value in option.values)
     else:
         schema.type = mf.OPTION_TYPE_INTEGER
         schema.min, schema.max = option.min, option.max

@@ -8,6 +8,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from grimoire.engine.options import Choice, Range
+
 __all__ = [
     "DATA",
     "DATA_BYTES",
@@ -15,10 +17,8 @@ __all__ = [
     "BoardRecord",
     "CatalogueError",
     "CatalogueFile",
-    "Choice",
     "KindRecord",
     "Names",
-    "Range",
     "SpaceRecord",
     "SpellRecord",
     "load",
@@ -51,21 +51,6 @@ class Names(_Strict, frozen=True):
     def in_language(self, language: str) -> str:
         """The Finnish text for `fi`, else the English one."""
         return self.fi if language == "fi" else self.en
-
-
-class Choice(_Strict, frozen=True):
-    """An option with named values."""
-
-    default: _Id
-    values: tuple[_Id, ...]
-
-
-class Range(_Strict, frozen=True):
-    """An option with a whole number."""
-
-    default: int
-    min: int
-    max: int
 
 
 class Options(_Strict, frozen=True):

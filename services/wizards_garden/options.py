@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from grimoire.engine import Illegal, MatchFacts
-from wizards_garden.catalogue import DATA, Choice, Range
-from wizards_garden.rejections import bad_option
+from grimoire.engine.options import Choice, Range, bad_option, choose_options, defaults_of
+from wizards_garden.catalogue import DATA
 
-__all__ = ["DEFAULTS", "OPTIONS", "PRESETS", "SECONDS", "configure"]
+__all__ = ["DEFAULTS", "OPTIONS", "PRESETS", "RULE", "SECONDS", "configure"]
 
 OPTIONS: Final[dict[str, Choice | Range]] = {
     "spells_per_player": DATA.options.spells_per_player,
@@ -19,7 +18,10 @@ OPTIONS: Final[dict[str, Choice | Range]] = {
 }
 """By name, in the rules' order."""
 
-DEFAULTS: Final = {name: str(option.default) for name, option in OPTIONS.items()}
+DEFAULTS: Final = defaults_of(OPTIONS)
+
+RULE: Final = "WG-1.4"
+"""The rule that a wrong option breaks."""
 
 PRESETS: Final[dict[str, dict[str, str]]] = {
     "normal": {},
@@ -29,8 +31,6 @@ PRESETS: Final[dict[str, dict[str, str]]] = {
 
 SECONDS: Final = (("setup", 180), ("turn", 120), ("reaction", 60))
 """How long a decision of each class may take; the rules leave clocks to the platform (WG-12.3)."""
-
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 def configure(options: Mapping[str, str], seats: int) -> MatchFacts | Illegal:
@@ -43,22 +43,7 @@ def configure(options: Mapping[str, str], seats: int) -> MatchFacts | Illegal:
     """
     if seats != DATA.players:  # WG-1.2
         return bad_option("seats", str(seats), "2", "The Wizard's Garden is played by exactly two seats.", "WG-1.2")
-    for name in options:
-        if name not in OPTIONS:
-            known = ", ".join(OPTIONS)
-            return bad_option(name, options[name], known, f"There is no option {name[:40]!r}; the options are {known}.")
-    chosen: list[tuple[str, str]] = []
-    for name, option in OPTIONS.items():
-        value = options.get(name, DEFAULTS[name])
-        if isinstance(option, Choice):
-            if value not in option.values:
-                allowed = ", ".join(option.values)
-                return bad_option(name, value, allowed, f"{name} must be one of {allowed}, not {value[:40]!r}.")
-        elif not _WHOLE_NUMBER.fullmatch(value) or not option.min <= int(value) <= option.max:
-            allowed = f"{option.min}..{option.max}"
-            sentence = f"{name} must be a whole number from {option.min} to {option.max}, not {value[:40]}."
-            return bad_option(name, value, allowed, sentence)
-        else:
-            value = str(int(value))
-        chosen.append((name, value))
-    return MatchFacts(options=tuple(chosen), seconds=SECONDS)
+    chosen = choose_options(options, OPTIONS, RULE)
+    if isinstance(chosen, Illegal):
+        return chosen
+    return MatchFacts(options=chosen, seconds=SECONDS)

@@ -17,11 +17,12 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from grimoire.engine import MarkNote
+from grimoire.engine.options import Choice
 from grimoire.engine.phrasebook import LANGUAGES, facts, templates
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from grimoire.v1 import match_pb2
-from wizards_garden.catalogue import DATA, Choice
+from wizards_garden.catalogue import DATA
 from wizards_garden.levels import Level
 from wizards_garden.names import name_of
 from wizards_garden.options import OPTIONS, PRESETS
