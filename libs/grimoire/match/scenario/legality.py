@@ -40,7 +40,11 @@ def _fits(entry: Legal, schema: Schema, command: Message) -> bool | None:
     fixed = schema.command(entry.type, entry.fixed)
     open_fields = {slot.field for slot in entry.slots}
     for field in command.DESCRIPTOR.fields:
-        if field.name not in open_fields and getattr(command, field.name) != getattr(fixed, field.name):
+        if field.name in open_fields:
+            continue
+        if field.has_presence and command.HasField(field.name) != fixed.HasField(field.name):
+            return False
+        if getattr(command, field.name) != getattr(fixed, field.name):
             return False
     answers = [_slot_allows(slot, getattr(command, slot.field)) for slot in entry.slots]
     if False in answers:
