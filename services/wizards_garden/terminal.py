@@ -32,8 +32,12 @@ from wizards_garden.words import Words, words_in
 
 __all__ = ["WizardsGardenTerminal", "yard_words"]
 
-_MIN_WIDTH: Final = 48
+_MIN_WIDTH: Final = 40
 _CELL: Final = 9
+_NARROW_CELL: Final = 7
+_NARROW: Final = 48
+"""Below so many columns the cells stand closer."""
+
 _TIMINGS: Final = {spell.id: spell.timing for spell in DATA.spells}
 
 
@@ -41,7 +45,7 @@ class WizardsGardenTerminal:
     """`Terminal` of the Wizard's Garden."""
 
     def render(self, view: Message, language: str, names: Mapping[int, str], width: int) -> Sequence[str]:
-        """Text lines of a view, at most `width` columns wide (at least 48 are used).
+        """Text lines of a view, at most `width` columns wide (at least 40 are used).
 
         Raises:
             TypeError: for another game's view.
@@ -49,7 +53,7 @@ class WizardsGardenTerminal:
         if not isinstance(view, pb.View):
             raise TypeError(f"{type(view).__name__} is no view of the Wizard's Garden")
         room = max(width, _MIN_WIDTH)
-        return [piece for line in _Page(view, language, names).lines() for piece in wrapped(line, room)]
+        return [piece for line in _Page(view, language, names, room).lines() for piece in wrapped(line, room)]
 
 
 def yard_words(view: pb.View, language: str) -> Iterator[str]:
@@ -66,7 +70,8 @@ def yard_words(view: pb.View, language: str) -> Iterator[str]:
 class _Page:
     """One view in one language."""
 
-    def __init__(self, view: pb.View, language: str, names: Mapping[int, str]) -> None:
+    def __init__(self, view: pb.View, language: str, names: Mapping[int, str], room: int) -> None:
+        self._cell_width = _CELL if room >= _NARROW else _NARROW_CELL
         self._view = view
         self._language = language
         self._names = names
@@ -121,9 +126,10 @@ class _Page:
         """One line for each row; one's own terrace is below."""
         step = -1 if turned(self._view) else 1
         columns = DATA.board.columns[::step]
-        yield "   " + "".join(f"{column:<{_CELL}}" for column in columns).rstrip()
+        width = self._cell_width
+        yield "   " + "".join(f"{column:<{width}}" for column in columns).rstrip()
         for row in DATA.board.rows[::-step]:
-            cells = "".join(f"{self._cell(f'{column}{row}'):<{_CELL}}" for column in columns)
+            cells = "".join(f"{self._cell(f'{column}{row}'):<{width}}" for column in columns)
             yield f"{row}  {cells}".rstrip()
 
     def _cell(self, space: str) -> str:
