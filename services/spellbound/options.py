@@ -92,14 +92,16 @@ def _among(name: str, value: str, allowed: tuple[str, ...]) -> str | Illegal:
 
 
 def _mages(value: str | None, seats: int, _chosen: Mapping[str, str]) -> str | Illegal:
-    if value is None:
+    """Empty, as absent: as many as there are seats."""
+    if not value:
         return str(seats)
     return _among("mages", value, tuple(str(number) for number in range(seats, MAX_MAGES + 1)))
 
 
 def _mage_seats(value: str | None, seats: int, chosen: Mapping[str, str]) -> str | Illegal:
+    """Empty, as absent: mage i has seat i mod k."""
     mages = int(chosen["mages"])
-    if value is None:
+    if not value:
         return ",".join(str(mage % seats) for mage in range(mages))
     fits = _SEAT_LIST.fullmatch(value) and len(value.split(",")) == mages
     if fits and {*value.split(",")} == {str(seat) for seat in range(seats)}:

@@ -118,6 +118,50 @@ def _wizards_garden() -> list[Contender]:
     ]
 
 
+# ---- spellbound ------------------------------------------------------------------------------------------------------
+
+_DECK_SEEN, _WICKED_SEEN, _SPELLS_SEEN, _VILLAGES_SEEN = 17, 5, 3, 3
+"""So many cards, from the top or from the lowest number, one command may bring to light."""
+
+
+def swap_spellbound(state: Any, seat: int, keep: frozenset[str], chance: random.Random) -> Any:
+    """Deeper cards of the three decks change places, and face-down cards of villages, allies also with the box."""
+    from spellbound.cards import ALLIES
+    from spellbound.places import VILLAGES
+
+    villages, box = [*state.villages], [*state.box]
+    hidden = [n for n, (card, up) in enumerate(zip(villages, state.face_up, strict=True)) if card and not up]
+    free = [n for n in hidden[_VILLAGES_SEEN:] if VILLAGES[n] not in keep]
+    _shuffle([(villages, n) for n in free], chance)
+    allies = [(villages, n) for n in free if villages[n] in ALLIES]
+    _shuffle([*allies, *((box, n) for n in range(len(box)))], chance)
+    decks = [[*deck] for deck in (state.deck, state.wicked_deck, state.spell_deck)]
+    for deck, seen in zip(decks, (_DECK_SEEN, _WICKED_SEEN, _SPELLS_SEEN), strict=True):
+        _shuffle([(deck, n) for n in range(seen, len(deck))], chance)
+    deck, wicked, spells = map(tuple, decks)
+    return replace(state, villages=tuple(villages), box=tuple(box), deck=deck, wicked_deck=wicked, spell_deck=spells)
+
+
+def _shuffle(places: list[tuple[list[str], int]], chance: random.Random) -> None:
+    cards = [where[index] for where, index in places]
+    chance.shuffle(cards)
+    for (where, index), card in zip(places, cards, strict=True):
+        where[index] = card
+
+
+def _spellbound() -> list[Contender]:
+    plugin = load_game("spellbound")
+    return [
+        Contender(plugin, seats, options, 20_000, swap_spellbound)
+        for seats, options in (
+            (3, {"troll_buster": "true"}),
+            (1, {"mages": "2"}),
+            (2, {"mages": "4", "mage_seats": "0,1,1,0"}),
+            (4, {"dan": "5", "witchfinder_general": "true"}),
+        )
+    ]
+
+
 # ---- toy -------------------------------------------------------------------------------------------------------------
 
 
@@ -154,7 +198,7 @@ def _toy() -> list[Contender]:
     ]
 
 
-KNOWN = {"two_towers": _two_towers, "wizards_garden": _wizards_garden, "toy": _toy}
+KNOWN = {"two_towers": _two_towers, "wizards_garden": _wizards_garden, "spellbound": _spellbound, "toy": _toy}
 
 CONTENDERS = [*_toy(), *(c for name in game_names() if name in KNOWN for c in KNOWN[name]())]
 """Every option set of every game."""

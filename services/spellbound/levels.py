@@ -1,0 +1,13 @@
+"""Strengths of the built-in players (SB-24)."""
+
+from __future__ import annotations
+
+import enum
+
+__all__ = ["Level"]
+
+
+class Level(enum.StrEnum):
+    """Weakest first."""
+
+    RANDOM = "random"
