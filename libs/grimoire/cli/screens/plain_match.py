@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from grimoire.cli.screens.catalogue_dialog import entries
@@ -149,10 +149,10 @@ class PlainMatch:
             return
         lines = model.plugin.terminal.render(view, model.wording.language, model.names, self._width())
         before = {*self._shown} if changes else set()
-        self._shown = tuple(lines)
-        for line in lines:
-            if line not in before:
-                self._say(line.rstrip())
+        self._shown = tuple(_paragraphs(lines))
+        for paragraph in self._shown:
+            if paragraph not in before:
+                self._say(paragraph)
 
     def _tick(self) -> None:
         """Low time and a lost connection are said once."""
@@ -321,3 +321,19 @@ class PlainMatch:
                 self._say(str(error))
                 self._failed = True
             return
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
+    r"""Lines that are indented, with the one before: that is how long ones are broken.
+
+    >>> [*_paragraphs(["Row 1: a gnome,", "    a pest", "Row 2: nothing"])]
+    ['Row 1: a gnome,\n    a pest', 'Row 2: nothing']
+    """
+    kept: list[str] = []
+    for line in lines:
+        if kept and not line.startswith("    "):
+            yield "\n".join(kept)
+            kept = []
+        kept.append(line.rstrip())
+    if kept:
+        yield "\n".join(kept)
