@@ -135,6 +135,8 @@ class Course:
             self._gain_spell(mage, cause)
 
     def _gain_spell(self, mage: int, cause: str) -> None:
+        if not self.draft.spell_deck:
+            return  # only an arranged position can have more spell spaces ahead than spells (SB-22.6)
         spell = self.draft.spell_deck[0]
         self.tell(pb.SpellGained(mage=mage, spell=spell, cause=cause))
         if SPELLS[spell] != Timing.AT_ONCE:

@@ -106,7 +106,7 @@ def _turn_started(draft: Draft, event: pb.TurnStarted) -> None:
     draft.turn = event.turn
     draft.turn_mage = draft.acting = event.mage
     draft.stage = Stage.WITCHING
-    draft.moved = draft.visited = draft.squire_used = False
+    draft.moved = draft.squire_used = False
 
 
 def _turn_skipped(draft: Draft, event: pb.TurnSkipped) -> None:
@@ -295,6 +295,7 @@ def _fortuna_visited(draft: Draft, event: pb.FortunaVisited) -> None:  # noqa: A
 
 
 def _fortuna_resolved(draft: Draft, event: pb.FortunaResolved) -> None:
+    draft.visited = False  # SB-11.3; a turn that is skipped forgets nothing
     if event.stone:
         draft.supply = _add(draft.supply, event.stone, -1)
         draft.bag = _add(draft.bag, event.stone, 1)

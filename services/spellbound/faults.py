@@ -195,6 +195,8 @@ def _check_rows(event: pb.PositionArranged) -> None:
         _only(row, _DESTINY, name, "SB-2.14")
     _only(event.wicked_deck, WICKED, "the wicked deck", "SB-3.7")
     _only(event.set_aside, ALLIES, "the set-aside allies", "SB-3.6")
+    visited = not event.visited or FORTUNA in event.lower_row
+    demand(visited, "Fortuna is visited while her card lies in the display.", "SB-7.2")
     guards = [card for card in event.upper_row if card in GUARDS]
     demand(event.state != Stage.WITCHING or not guards, "Guards leave at the end of the refill.", "SB-8.9")
     least = _LIMITS.display_mages

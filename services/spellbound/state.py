@@ -173,7 +173,7 @@ class Fields(msgspec.Struct, gc=False):
         places, wands, spells: by mage.
         policies: by seat.
         moved: the acting mage changed its place in this turn (SB-11.2).
-        visited: Fortuna was visited in this turn (SB-7.2).
+        visited: Fortuna was visited since her card came (SB-7.2).
         stones_drawn: over the match.
         lower, upper: the display, oldest first; guards lie in the upper row.
         fresh: cards of the upper row that were drawn in this refill and have not acted (SB-12.1).

@@ -88,7 +88,7 @@ def _check_riders(event: pb.PositionArranged, progress: pb.Progress, mode: ModeR
     riders += [progress.rider] if progress.HasField("rider") else []
     demand(mode.carry or not riders, "Only a Centaur carries a rider.", "SB-8.2")
     mages = len(event.mages)
-    demand(all(rider < mages and rider != event.acting_mage for rider in riders), "Another mage rides.", "SB-8.2")
+    demand(all(rider < mages for rider in riders), f"There are {mages} mages.", "SB-1.2")
     for ride in progress.refused:
         demand(ride.to in PLACE_INDEX, f"There is no place {ride.to[:SHOWN]!r}.", "SB-2.1")
 
