@@ -61,6 +61,8 @@ export interface GameModule {
   sections(view: unknown, words: Words, names: readonly string[], me: number | null): readonly Section[];
   /** The situation in two sentences. */
   situation(view: unknown, words: Words, names: readonly string[], me: number | null): string;
+  /** What the open question is about, beside the question itself; empty: nothing more. */
+  context?(view: unknown, words: Words, names: readonly string[]): string;
   /** What stands in the page's head: the battlefield, the turn. */
   heading(view: unknown, words: Words): { readonly place: string; readonly turn: number };
   inspect(ref: string, view: unknown, words: Words): Facts | null;

@@ -183,7 +183,7 @@ export function alike(draft: Draft): readonly LegalEntry[] {
   const left = remaining(draft);
   if (left.length < 2) return [];
   if (draft.picked.length > 0 && targets(draft).size === 0) return left;
-  return draft.command !== "" && left.length <= FEW && left.every((entry) => entry.slots.length === 0) ? left : [];
+  return draft.command !== "" && left.length <= FEW ? left : [];
 }
 
 /** Answers a slot of the settled entry; changing the same answer again is one step. */

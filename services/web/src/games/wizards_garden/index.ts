@@ -12,7 +12,7 @@ import { pointed } from "./pointed";
 import { traceOf } from "./trace";
 import { termOf } from "../../play/sentence";
 import { commandName, thingName } from "./refs";
-import { inspect, sections, situation } from "./words";
+import { inspect, sections, situation, underWay } from "./words";
 
 const module: GameModule = {
   messages: file_grimoire_games_wizards_garden_v1_wizards_garden,
@@ -21,6 +21,7 @@ const module: GameModule = {
   Board,
   sections: (view, words, names, me) => sections(view as View, words, names, me),
   situation: (view, words, names, me) => situation(view as View, words, names, me),
+  context: (view, words, names) => underWay(view as View, words, names),
   heading: (view, words) => ({ place: termOf(words, (view as View).phase), turn: (view as View).turnNo }),
   inspect: (ref, view, words) => inspect(ref, view as View, words),
   pointed: (prompt, view) => pointed(prompt, view as View),

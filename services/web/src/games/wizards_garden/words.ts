@@ -135,7 +135,7 @@ function sideItems(side: SeatView, words: Words): string[] {
 // ---- the course of the match -----------------------------------------------------------------------------------------
 
 /** The action that is under way. */
-export function actionText(action: Action, words: Words, at: ReadonlyMap<string, string>): string {
+function actionText(action: Action, words: Words, at: ReadonlyMap<string, string>): string {
   if (action.gnome !== "") {
     return t("wizards_garden.action_doll", { gnome: pieceNames([action.gnome], words, at), left: action.stepsLeft });
   }
@@ -144,13 +144,21 @@ export function actionText(action: Action, words: Words, at: ReadonlyMap<string,
 }
 
 /** Actions of a spell that may still be started. */
-export function pendingText(source: string, pending: readonly Pending[], words: Words): string {
+function pendingText(source: string, pending: readonly Pending[], words: Words): string {
   const actions = pending.map(({ kind, steps }) => actionName(words, kind, steps)).join("; ");
   return t("wizards_garden.pending", { source: sourceName(words, source), actions });
 }
 
+/** What is under way: a battle, an action, actions to be started; empty: nothing is. */
+export function underWay(view: View, words: Words, names: Names): string {
+  const at = standing(view);
+  if (view.battle !== undefined) return battleTexts(view.battle, words, names, at).join("; ");
+  if (view.action !== undefined) return actionText(view.action, words, at);
+  return view.pending.length > 0 ? pendingText(view.pendingSource, view.pending, words) : "";
+}
+
 /** The battle that is under way, sentence by sentence. */
-export function battleTexts(battle: Battle, words: Words, names: Names, at: ReadonlyMap<string, string>): string[] {
+function battleTexts(battle: Battle, words: Words, names: Names, at: ReadonlyMap<string, string>): string[] {
   const items = [t("wizards_garden.battle_of", { seat: seatName(names, battle.seat), target: battle.target, n: battle.strength })];
   items.push(battle.group === "skull" ? spellName(words, "skull") : t("wizards_garden.battle_group", { group: battle.group }));
   if (battle.fire > 0) items.push(t("wizards_garden.battle_fire", { n: battle.fire }));
