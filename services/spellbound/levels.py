@@ -11,3 +11,5 @@ class Level(enum.StrEnum):
     """Weakest first."""
 
     RANDOM = "random"
+    HEURISTIC = "heuristic"
+    SEARCHING = "searching"
