@@ -148,9 +148,9 @@ def _check_cards(event: pb.PositionArranged) -> None:
     """SB-22.1: every card lies in one place."""
     demand(len(event.villages) == len(VILLAGES) == len(event.face_down), "There are twelve villages.", "SB-2.1")
     lying = [influence.card for village in event.villages for influence in village.influence]
-    rows = (event.lower_row, event.upper_row, event.sun_pile, event.moon_pile, event.discards, event.deck)
-    rows = (*rows, event.wicked_deck, event.set_aside, event.box)
-    everything = [card for row in rows for card in row] + lying
+    rows = (event.lower_row, event.upper_row, event.sun_pile, event.moon_pile, event.discards)
+    decks = (event.deck, event.wicked_deck, event.set_aside, event.box)
+    everything = [card for row in (*rows, *decks) for card in row] + lying
     everything += [village.card for village in event.villages if village.card]
     everything += [card for card in event.face_down if card]
     everything += [card for card in event.removed if card not in SPELLS and card not in MINIONS]
