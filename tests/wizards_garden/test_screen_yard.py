@@ -266,10 +266,10 @@ def test_digits_stand_where_they_pick() -> None:
 
 
 def test_choices_outside_the_yard_are_named_in_the_order_of_the_rules() -> None:
-    usable = frozenset({"kind:fire", "kind:pest", "slot:1", "slot:0", "space:a4"})
+    usable = frozenset({"kind:fire", "kind:pest", "slot:1", "slot:0", "space:a4", "card:spirit_water_05"})
     drawn = shown(arranged({}), usable=usable, fits=usable)
     assert own_lines(drawn, Size(100, 3))[2].plain == (
-        "Choose: 1 ж pest  2 ϟ fire  3 left: Λ gnome  4 right: ϟ fire  arrows: a piece, then its way"
+        "Choose: 1 ж pest  2 ϟ fire  3 left: Λ gnome  4 right: ϟ fire  the yard: digits, arrows, mouse"
     )
     assert own_lines(drawn, Size(60, 3))[2].plain == "Choose: 1 ж  2 ϟ  3 left: Λ  4 right: ϟ"
 

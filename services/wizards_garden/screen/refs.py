@@ -18,7 +18,7 @@ DIGITS: Final = 9
 
 _PIECES: Final = frozenset({"gnome", "pest"})
 _ORDER: Final = (
-    "with", "light", "to", "group", "index", "kind", "slot", "pile", "card", "a",
+    "with", "light", "to", "group", "index", "kind", "slot", "pile", "card",
     "gnome", "pest", "space",
 )  # fmt: skip
 """Kinds of refs as they are offered; what stands in the yard comes last, for one can point at it."""
@@ -40,8 +40,16 @@ def place_of(ref: str, view: pb.View) -> str:
 def choices(shown: Shown) -> Sequence[str]:
     """What may be picked next, in the order of the digits."""
     view = view_of(shown)
-    offered = (ref for ref in shown.fits or shown.instead if ref.partition(":")[0] in _ORDER)
+    offered = (ref for ref in shown.fits or shown.instead if _is_offered(ref, view))
     return sorted(offered, key=lambda ref: (bool(place_of(ref, view)), _rank(ref)))
+
+
+def _is_offered(ref: str, view: pb.View) -> bool:
+    """Open cards are offered while spirits are drawn; what else is done with them is among all choices."""
+    kind, _, name = ref.partition(":")
+    if kind == "card" and view.HasField("own_seat") and name not in view.seats[view.own_seat].hand:
+        return view.HasField("action")
+    return kind in _ORDER
 
 
 def _rank(ref: str) -> tuple[int, int, str]:
