@@ -14,13 +14,13 @@ from wizards_garden.draft import Draft
 from wizards_garden.judge import _STEPS, _takes_step
 from wizards_garden.state import Stage, State
 
-_TRIED_OF_EACH = 150
+_TRIED_OF_EACH = 300
 
 
 def in_actions() -> list[State]:
     """States inside actions, a few of each sort."""
     found: dict[object, list[State]] = {}
-    for seed in range(60):
+    for seed in range(40):
         for played in lively_match(seed, spells_per_player="3", turn_limit="40"):
             state = played.state
             if state.stage in (Stage.ACTION, Stage.BUTTERFLY):
@@ -28,7 +28,7 @@ def in_actions() -> list[State]:
                 half = state.action.left < state.action.steps
                 found.setdefault((state.action.kind, state.action.source, half, bool(state.groups)), []).append(state)
     chance = random.Random(3)
-    return [state for states in found.values() for state in chance.sample(states, 1)]
+    return [state for states in found.values() for state in chance.sample(states, min(2, len(states)))]
 
 
 def test_steps_are_judged_as_the_second_reading_judges_them() -> None:
