@@ -18,8 +18,9 @@ from matchmaking.challenge import Open, Sitter
 from matchmaking.games import Games
 from matchmaking.ledger import Ledger
 from matchmaking.limits import Limits
-from matchmaking.lobby import Lobby, new_bot, sitter_of, unknown_level
+from matchmaking.lobby import Lobby, sitter_of, unknown_level
 from matchmaking.log import Record, derived_id
+from matchmaking.sitting import new_bot
 from matchmaking.texts import illegal, term
 
 __all__ = ["Analyses", "AnalysisWish"]

@@ -10,18 +10,20 @@ import asyncio
 import functools
 import random
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import structlog
 
 from grimoire.engine import Illegal
 from grimoire.eventstore import Unavailable
+from grimoire.match.seats import GRACE_S
 from grimoire.quickplay import form_groups
 from grimoire.runtime.identity import new_match_id
 from matchmaking.challenge import Open, Sitter
 from matchmaking.creation import pauses_s
 from matchmaking.errands import Errands
+from matchmaking.games import Checked
 from matchmaking.ledger import Ledger
 from matchmaking.limits import Limits
 from matchmaking.meters import READY_CHECKS, TICKETS, WAITED
@@ -38,6 +40,8 @@ _SEATING: Final = random.SystemRandom()
 Tell = Callable[[str, Iterable[str], str], Awaitable[None]]
 """Says that tickets of a queue have changed: game, ticket ids, queue id."""
 
+Judge = Callable[[str, Mapping[str, str], int], Awaitable[Checked | Illegal]]
+
 
 class Assigner:
     """Serves the queues in which somebody waits.
@@ -46,6 +50,7 @@ class Assigner:
         book: the tickets.
         ready_book: the ready checks.
         ledger: the challenges that come of them.
+        check: lets a game judge options for so many seats; see `Games.check`.
         tell: tells everybody who waits for news, and wakes this assigner for the queue.
         errands: where the work is done.
         limits: the policy's numbers and this instance's rhythm.
@@ -57,6 +62,7 @@ class Assigner:
         book: TicketBook,
         ready_book: ReadyBook,
         ledger: Ledger,
+        check: Judge,
         tell: Tell,
         errands: Errands,
         limits: Limits,
@@ -65,6 +71,7 @@ class Assigner:
         self._book = book
         self._ready_book = ready_book
         self._ledger = ledger
+        self._check_options = check
         self._tell = tell
         self._errands = errands
         self._limits = limits
@@ -217,6 +224,9 @@ class Assigner:
     async def _open_challenge(self, passed: Passed) -> None:
         check, queue = passed.check, passed.tickets[0].queue
         challenge_id = challenge_of_check(check.check_id)
+        checked = await self._check_options(queue.game, dict(queue.options), queue.seats)
+        # Options that it accepted when the first came in; should it not any more, it will say so of the match itself.
+        leaving, difficulty = (0, ()) if isinstance(checked, Illegal) else (checked.leaving, checked.difficulty)
         opening = Open(
             challenge_id=challenge_id,
             game=queue.game,
@@ -227,6 +237,9 @@ class Assigner:
             match_id=new_match_id(),
             series_id=challenge_id,
             mode=queue.mode,
+            leaving=leaving,
+            grace_s=GRACE_S if leaving else 0,
+            difficulty=difficulty,
         )
         answer = await self._ledger.act(challenge_id, opening)
         if isinstance(answer, Illegal):

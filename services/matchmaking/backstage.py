@@ -23,7 +23,9 @@ from matchmaking.endings import Endings
 from matchmaking.errands import Errands
 from matchmaking.expiry import Expiry
 from matchmaking.games import Games
+from matchmaking.handover import Handover
 from matchmaking.invitations import Invitations
+from matchmaking.leavers import Leavers
 from matchmaking.ledger import Ledger
 from matchmaking.limits import Limits
 from matchmaking.log import Record
@@ -75,9 +77,13 @@ class Backstage:
         self.bells = Bells()
         self.bot_seats = BotSeats(database, limits.bots_s, now_ms)
         self.invitations = Invitations(self.ledger, self.bot_seats, bus, self._errands)
-        self.endings = Endings(self.ledger, self.archive, self.ratings, games, bus, self._errands, now_ms)
+        self._leavers = Leavers(self.ledger, games, self._errands, now_ms)
+        self._handover = Handover(self.ledger, bus, keys, self._errands)
+        self.endings = Endings(
+            self.ledger, self.archive, self.ratings, games, self._leavers, bus, self._errands, now_ms
+        )
         self.assigner = Assigner(
-            self.tickets, self.ready, self.ledger, self.tell_tickets, self._errands, limits, now_ms
+            self.tickets, self.ready, self.ledger, games.check, self.tell_tickets, self._errands, limits, now_ms
         )
         self._limits = limits
         self._now_ms = now_ms
@@ -97,8 +103,9 @@ class Backstage:
         await self.endings.start()
         await self.ledger.reconcile()
         # What was read just now is nobody's work yet: it is taken up below, at once.
-        for heed in (self._expiry.heed, self._creation.heed, self.invitations.heed):
-            self.ledger.on_change(heed)
+        parts = (self._expiry, self._creation, self.invitations, self._handover, self._leavers)
+        for part in parts:
+            self.ledger.on_change(part.heed)
         self._bus.on_reconnect(self._reconnected)
         self._catch_up()
 
@@ -110,6 +117,8 @@ class Backstage:
         """
         await self.invitations.tidy(self._reconcile)
         self._creation.resume()
+        self._handover.resume()
+        self._leavers.resume()
         await self._resume_queues()
         await self._tidy()
         await self.endings.check_some(older_than_ms)
@@ -120,6 +129,7 @@ class Backstage:
             await subscription.stop()
         await self.endings.stop()
         self._expiry.stop()
+        self._leavers.stop()
         await self._errands.close()
         await self.assigner.stop()
 
@@ -127,6 +137,8 @@ class Backstage:
         self._expiry.resume()
         self._creation.resume()
         self.invitations.resume()
+        self._handover.resume()
+        self._leavers.resume()
         self._errands.send("check all matches", self.endings.check_all)
         self._errands.send("resume queues", self._resume_queues)
 

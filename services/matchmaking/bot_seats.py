@@ -88,6 +88,11 @@ class BotSeats:
         statement = delete(bot_seats).where(bot_seats.c.match_id.in_(sorted(match_ids)))
         await self._database.run(lambda connection: connection.execute(statement))
 
+    async def keep_only(self, match_id: str, account_ids: Collection[str]) -> None:
+        """Of this match only the seats of these bots are still theirs."""
+        others = bot_seats.c.match_id == match_id, bot_seats.c.account_id.not_in(sorted(account_ids))
+        await self._database.run(lambda connection: connection.execute(delete(bot_seats).where(*others)))
+
     async def _hold(
         self, instance: str, most: int, wanted: dict[tuple[str, int], matchmaking_pb2.BotSeat]
     ) -> list[matchmaking_pb2.BotSeat]:

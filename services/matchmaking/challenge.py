@@ -4,6 +4,7 @@ The Decider pattern: `decide` judges a command against the state and says which 
 The life of a challenge:
 
     OPEN ──last seat taken──> FULL ──match created──> MATCHED ──match over──> ENDED
+                                                      (here seats may change hands: vacancies.py)
       ├──withdrawn──> CANCELLED <──match refused──┘
       └──time up──> EXPIRED
 """
@@ -20,7 +21,9 @@ from msgspec.structs import replace
 
 from grimoire.engine import Illegal
 from grimoire.v1 import match_pb2, matchmaking_pb2
+from matchmaking.sitting import Gift, Sitter, Vacancy
 from matchmaking.texts import illegal
+from matchmaking.vacancies import Bound, Keep, Lose, Move, Return, Settle, Vote, decide_move, evolve_move
 
 __all__ = [
     "Cancel",
@@ -30,7 +33,9 @@ __all__ = [
     "End",
     "Expire",
     "Fail",
+    "Fill",
     "Join",
+    "Leave",
     "Open",
     "Sitter",
     "Stage",
@@ -61,20 +66,6 @@ class Stage(enum.IntEnum):
         return self in (Stage.OPEN, Stage.FULL, Stage.MATCHED)
 
 
-class Sitter(msgspec.Struct, frozen=True):
-    """Who takes a seat.
-
-    Attributes:
-        account_id: opaque; names live elsewhere, so that they can be erased.
-        bot: a program plays.
-        level: of a built-in bot; empty for people and for programs of others.
-    """
-
-    account_id: str
-    bot: bool = False
-    level: str = ""
-
-
 class Challenge(msgspec.Struct, frozen=True):
     """The fold of a challenge's log.
 
@@ -93,6 +84,14 @@ class Challenge(msgspec.Struct, frozen=True):
         position: of an analysis: the game's serialised `PositionArranged`; who arranged it may see all of it.
         by_invitation: stands in no list; whoever knows the id may join.
         spectator_delay_s: while its match runs, who holds no seat sees it so much later.
+        leaving: number of `grimoire.engine.Leaving`: what becomes of a seat whose person leaves the match.
+        grace_s: how long such a seat waits.
+        difficulty: names of the options that make a co-operative match harder or easier.
+        first: by seat, who sat there when the match began, once a seat has changed hands; empty before.
+        vacancies: seats that their people have left.
+        gifts: seats that were given and are not bound in the match yet.
+        heard: by seat, the last entry of the match that said it was left.
+        given: how often a seat was given.
     """
 
     challenge_id: str
@@ -116,6 +115,14 @@ class Challenge(msgspec.Struct, frozen=True):
     position: bytes = b""
     by_invitation: bool = False
     spectator_delay_s: int = 0
+    leaving: int = 0
+    grace_s: int = 0
+    difficulty: tuple[str, ...] = ()
+    first: tuple[Sitter | None, ...] = ()
+    vacancies: tuple[Vacancy, ...] = ()
+    gifts: tuple[Gift, ...] = ()
+    heard: tuple[tuple[int, int], ...] = ()
+    given: int = 0
 
     def __repr__(self) -> str:
         return f"Challenge(challenge_id={self.challenge_id!r}, game={self.game!r}, stage={self.stage.name})"
@@ -129,6 +136,20 @@ class Challenge(msgspec.Struct, frozen=True):
         return next((n for n, s in enumerate(self.seats) if s is not None and s.account_id == account_id), None)
 
     @property
+    def started(self) -> tuple[Sitter | None, ...]:
+        """By seat, who sat there when the match began."""
+        return self.first or self.seats
+
+    @property
+    def members(self) -> frozenset[str]:
+        """Accounts that sit at it now or sat there when the match began."""
+        return frozenset(sitter.account_id for sitter in (*self.seats, *self.first) if sitter is not None)
+
+    def heard_of(self, seat: int) -> int:
+        """Version of the last entry of the match that said that this seat was left; 0: none."""
+        return dict(self.heard).get(seat, 0)
+
+    @property
     def sitters(self) -> tuple[tuple[int, Sitter], ...]:
         """Taken seats in order."""
         return tuple((n, s) for n, s in enumerate(self.seats) if s is not None)
@@ -137,6 +158,13 @@ class Challenge(msgspec.Struct, frozen=True):
     def bots(self) -> tuple[tuple[int, Sitter], ...]:
         """Seats of built-in bots in order."""
         return tuple((n, s) for n, s in self.sitters if s.bot and s.level)
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """When its clock has something to do next, UTC ms; None: nothing."""
+        if self.stage is Stage.OPEN:
+            return self.expires_ms
+        return min((vacancy.decide_ms for vacancy in self.vacancies), default=None)
 
     def is_open(self, now_ms: int) -> bool:
         """Whether somebody may still join: the time counts, not whether its end has been written down yet."""
@@ -157,6 +185,7 @@ class Open(msgspec.Struct, frozen=True):
         position: of an analysis only.
         by_invitation: whether it stands in no list.
         spectator_delay_s: how much later its match is shown to who holds no seat.
+        leaving, grace_s, difficulty: as in `Challenge`.
     """
 
     challenge_id: str
@@ -174,15 +203,43 @@ class Open(msgspec.Struct, frozen=True):
     position: bytes = b""
     by_invitation: bool = False
     spectator_delay_s: int = 0
+    leaving: int = 0
+    grace_s: int = 0
+    difficulty: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Open(challenge_id={self.challenge_id!r}, game={self.game!r})"
 
 
 class Join(msgspec.Struct, frozen=True):
-    """Takes a seat; `match_id` is used if it is the last one."""
+    """Takes a seat.
+
+    Attributes:
+        match_id: used if it is the last one.
+        seats: which; empty: the first that is open (of a rematch: the one that is kept).
+    """
 
     sitter: Sitter
+    match_id: str
+    seats: tuple[int, ...] = ()
+
+
+class Leave(msgspec.Struct, frozen=True):
+    """Gets up from somebody else's open table."""
+
+    account_id: str
+
+
+class Fill(msgspec.Struct, frozen=True):
+    """Bots take all open seats; only who opened the table may ask for that.
+
+    Attributes:
+        bots: at least as many as seats are open.
+        match_id: used for the match.
+    """
+
+    account_id: str
+    bots: tuple[Sitter, ...]
     match_id: str
 
 
@@ -218,7 +275,7 @@ class End(msgspec.Struct, frozen=True):
     ended_ms: int
 
 
-Command = Open | Join | Cancel | Expire | Create | Fail | End
+Command = Open | Join | Leave | Fill | Cancel | Expire | Create | Fail | End | Move
 
 
 def decide(challenge: Challenge | None, command: Command, now_ms: int) -> tuple[Message, ...] | Illegal:
@@ -238,6 +295,12 @@ def decide(challenge: Challenge | None, command: Command, now_ms: int) -> tuple[
         return illegal("unknown_challenge")
     if isinstance(command, Join):
         return _join(challenge, command, now_ms)
+    if isinstance(command, Leave):
+        return _leave(challenge, command, now_ms)
+    if isinstance(command, Fill):
+        return _fill(challenge, command, now_ms)
+    if isinstance(command, Lose | Keep | Vote | Settle | Return | Bound):
+        return decide_move(challenge, command, now_ms) if challenge.stage is Stage.MATCHED else _too_late(command)
     if isinstance(command, Cancel):
         return _cancel(challenge, command)
     if isinstance(command, Expire):
@@ -255,6 +318,8 @@ def _open(command: Open) -> tuple[Message, ...]:
     mode = command.mode
     for _, sitter in command.sitters:
         mode = _mode_with(sitter.bot, mode)
+    accounts = [sitter.account_id for _, sitter in command.sitters]
+    mode = _mode_with(len(set(accounts)) < len(accounts), mode)
     opened = matchmaking_pb2.ChallengeOpened(
         challenge_id=command.challenge_id,
         game=command.game,
@@ -268,21 +333,24 @@ def _open(command: Open) -> tuple[Message, ...]:
         position=command.position,
         by_invitation=command.by_invitation,
         spectator_delay_s=command.spectator_delay_s,
+        leaving=match_pb2.Leaving.ValueType(command.leaving),
+        grace_s=command.grace_s,
+        difficulty=command.difficulty,
     )
     joined = tuple(_joined(seat, sitter) for seat, sitter in command.sitters)
     full = len(command.sitters) == command.seats
     return (opened, *joined, *_filled(command.match_id, full))
 
 
-def _mode_with(bot: bool, mode: int) -> int:
-    """Only people play for ratings."""
-    return match_pb2.MATCH_MODE_CASUAL if bot and mode == match_pb2.MATCH_MODE_RATED else mode
+def _mode_with(unrated: bool, mode: int) -> int:
+    """Only people play for ratings, and each on one seat."""
+    return match_pb2.MATCH_MODE_CASUAL if unrated and mode == match_pb2.MATCH_MODE_RATED else mode
 
 
 def _join(challenge: Challenge, command: Join, now_ms: int) -> tuple[Message, ...] | Illegal:
     account_id = command.sitter.account_id
-    if challenge.seat_of(account_id) is not None:
-        return illegal("own_challenge") if account_id == challenge.owner else ()
+    if challenge.seat_of(account_id) is not None and _has(challenge, account_id, command.seats):
+        return illegal("own_challenge") if account_id == challenge.owner and not command.seats else ()
     if challenge.stage in (Stage.FULL, Stage.MATCHED, Stage.ENDED):
         return illegal("challenge_full")
     if not challenge.is_open(now_ms):
@@ -290,8 +358,61 @@ def _join(challenge: Challenge, command: Join, now_ms: int) -> tuple[Message, ..
     if not challenge.may_join(account_id):
         return illegal("not_invited")
     open_seats = [n for n, sitter in enumerate(challenge.seats) if sitter is None]
-    seat = challenge.kept_for.index(account_id) if challenge.kept_for else open_seats[0]
-    return (_joined(seat, command.sitter), *_filled(command.match_id, len(open_seats) == 1))
+    wanted = _wanted(challenge, command, open_seats)
+    if isinstance(wanted, Illegal):
+        return wanted
+    joined = tuple(_joined(seat, command.sitter) for seat in wanted)
+    return (*joined, *_filled(command.match_id, len(open_seats) == len(wanted)))
+
+
+def _has(challenge: Challenge, account_id: str, seats: tuple[int, ...]) -> bool:
+    """Whether the account sits on all of these already."""
+    held = [n for n, sitter in challenge.sitters if sitter.account_id == account_id]
+    return all(seat in held for seat in seats)
+
+
+def _wanted(challenge: Challenge, command: Join, open_seats: list[int]) -> list[int] | Illegal:
+    """The seats this join takes; those that it has already are not taken again."""
+    account_id = command.sitter.account_id
+    if challenge.kept_for:
+        kept = [n for n in open_seats if challenge.kept_for[n] == account_id]
+        return kept or illegal("seat_taken", field="seats")
+    if not command.seats:
+        return open_seats[:1]
+    mine = [n for n, sitter in challenge.sitters if sitter.account_id == account_id]
+    wanted = sorted(set(command.seats) - set(mine))
+    if not set(wanted) <= set(open_seats):
+        return illegal("seat_taken", field="seats")
+    if len(mine) + len(wanted) > 1 and challenge.mode == match_pb2.MATCH_MODE_RATED:
+        return illegal("one_seat_each", field="seats")
+    return wanted
+
+
+def _leave(challenge: Challenge, command: Leave, now_ms: int) -> tuple[Message, ...] | Illegal:
+    if challenge.seat_of(command.account_id) is None:
+        return ()
+    if command.account_id == challenge.owner:
+        return illegal("host_stays")
+    if not challenge.is_open(now_ms):
+        return illegal("too_late_to_leave")
+    return (matchmaking_pb2.ChallengeLeft(account_id=command.account_id),)
+
+
+def _fill(challenge: Challenge, command: Fill, now_ms: int) -> tuple[Message, ...] | Illegal:
+    if command.account_id != challenge.owner:
+        return illegal("not_host")
+    if challenge.stage in (Stage.FULL, Stage.MATCHED, Stage.ENDED):
+        return ()
+    if not challenge.is_open(now_ms):
+        return illegal("challenge_gone")
+    open_seats = [n for n, sitter in enumerate(challenge.seats) if sitter is None]
+    joined = tuple(_joined(seat, bot) for seat, bot in zip(open_seats, command.bots, strict=False))
+    return (*joined, *_filled(command.match_id, full=True))
+
+
+def _too_late(command: Move) -> tuple[Message, ...] | Illegal:
+    """The match is over, or not there yet: of people's wishes it is said, news of the match is no news any more."""
+    return illegal("match_not_running") if isinstance(command, Vote | Return) else ()
 
 
 def _cancel(challenge: Challenge, command: Cancel) -> tuple[Message, ...] | Illegal:
@@ -346,6 +467,14 @@ def evolve(challenge: Challenge | None, event: Message, at_ms: int) -> Challenge
         seats = tuple(sitter if n == event.seat else s for n, s in enumerate(challenge.seats))
         mode = _mode_with(event.bot, challenge.mode)
         return replace(challenge, seats=seats, owner=challenge.owner or event.account_id, mode=mode)
+    if isinstance(event, matchmaking_pb2.ChallengeLeft):
+        left = event.account_id
+        return replace(
+            challenge, seats=tuple(None if s is not None and s.account_id == left else s for s in challenge.seats)
+        )
+    moved = evolve_move(challenge, event, at_ms)
+    if moved is not None:
+        return moved
     if isinstance(event, matchmaking_pb2.ChallengeFilled):
         return replace(challenge, stage=Stage.FULL, match_id=event.match_id, filled_ms=at_ms)
     if isinstance(event, matchmaking_pb2.ChallengeMatched):
@@ -356,6 +485,7 @@ def evolve(challenge: Challenge | None, event: Message, at_ms: int) -> Challenge
         return replace(challenge, stage=Stage.EXPIRED)
     if isinstance(event, matchmaking_pb2.ChallengeEnded):
         closed = event.closed.SerializeToString()
+        challenge = replace(challenge, vacancies=(), gifts=())
         return replace(challenge, stage=Stage.ENDED, closed=closed, ended_ms=event.ended_ms)
     raise ValueError(f"{type(event).__name__} is no event of a challenge")
 
@@ -378,6 +508,9 @@ def _opened(event: matchmaking_pb2.ChallengeOpened, at_ms: int) -> Challenge:
         position=event.position,
         by_invitation=event.by_invitation,
         spectator_delay_s=event.spectator_delay_s,
+        leaving=event.leaving,
+        grace_s=event.grace_s,
+        difficulty=tuple(event.difficulty),
     )
 
 

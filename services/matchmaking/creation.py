@@ -26,13 +26,13 @@ from matchmaking.errands import Errands
 from matchmaking.ledger import Ledger
 from matchmaking.log import Record
 
-__all__ = ["Creation", "create_match", "pauses_s"]
+__all__ = ["PASSING", "Creation", "create_match", "pauses_s"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
 _REPLY_S: Final = 5.0
 _AT_ONCE: Final = 16
-_PASSING: Final = frozenset({"overloaded", "rate_limited", "unavailable"})
+PASSING: Final = frozenset({"overloaded", "rate_limited", "unavailable"})
 """Rejections that say nothing about the match itself."""
 
 
@@ -67,6 +67,7 @@ def create_match(challenge: Challenge, keys: KeyRing) -> envelope_pb2.Submission
         series=match_pb2.Series(series_id=challenge.series_id, game_no=challenge.game_no),
         position=challenge.position,
         spectator_delay_s=challenge.spectator_delay_s,
+        grace_s=challenge.grace_s,
     )
     command = envelope_pb2.Command(
         command_id=sha256(lines("grimoire/create-match/1", challenge.challenge_id))[:16],
@@ -132,7 +133,7 @@ class Creation:
             _log.info("match_created", challenge_id=challenge_id, match_id=record.challenge.match_id)
             return True
         refusal = reply.rejection
-        if not refusal.code or refusal.code in _PASSING or refusal.retry_after_ms:
+        if not refusal.code or refusal.code in PASSING or refusal.retry_after_ms:
             _log.warning("match_not_created_yet", challenge_id=challenge_id, reason=refusal.code or "empty reply")
             return False
         await self._ledger.act(challenge_id, Fail(refusal.message or refusal.code))

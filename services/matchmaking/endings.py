@@ -17,6 +17,7 @@ from matchmaking.challenge import Challenge, End, Stage
 from matchmaking.creation import pauses_s
 from matchmaking.errands import Errands
 from matchmaking.games import Games
+from matchmaking.leavers import Leavers, seats_said
 from matchmaking.ledger import Ledger
 from matchmaking.meters import RATED
 from matchmaking.ratings import Ratings
@@ -28,7 +29,7 @@ _log: Final = structlog.stdlib.get_logger(__name__)
 _ASKED_AT_ONCE: Final = 8
 _ASKED_A_ROUND: Final = 64
 # Looked for in the bytes before anything is parsed: nearly all entries end nothing.
-_MARKS: Final = (b"match_closed", b"match_voided")
+_MARKS: Final = (b"match_closed", b"match_voided", b"seat_left", b"seat_back")
 
 
 class Endings:
@@ -39,6 +40,7 @@ class Endings:
         archive: where matches that are over are filed.
         ratings: what rated ones change.
         games: answer for single matches.
+        leavers: told of everything else that the matches say of their seats.
         bus: the games' published entries.
         errands: where the work is done.
         now_ms: the wall clock, UTC ms.
@@ -50,6 +52,7 @@ class Endings:
         archive: Archive,
         ratings: Ratings,
         games: Games,
+        leavers: Leavers,
         bus: Bus,
         errands: Errands,
         now_ms: Callable[[], int],
@@ -58,6 +61,7 @@ class Endings:
         self._archive = archive
         self._ratings = ratings
         self._games = games
+        self._leavers = leavers
         self._bus = bus
         self._errands = errands
         self._now_ms = now_ms
@@ -107,6 +111,8 @@ class Endings:
             void = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_VOID)
             closed = head.closed if head.HasField("closed") else void
             await self._end(challenge, closed, head.updated_ms)
+        else:
+            self._leavers.compare(challenge, head)
 
     def _hear(self, message: Message) -> None:
         if not any(mark in message.data for mark in _MARKS):
@@ -119,6 +125,7 @@ class Endings:
             entry = frame_pb2.ViewerEntry.FromString(message.data)
             closed = _closed_in(entry.public)
             header = match_pb2.EntryHeader.FromString(entry.header)
+            said = seats_said(entry, header)
         except DecodeError:
             _log.warning("published_entry_malformed", match_id=match_id)
             return
@@ -126,6 +133,7 @@ class Endings:
             # The broker lets a game speak on its own subjects only: this one speaks of a match that is not its own.
             _log.warning("published_entry_foreign", match_id=match_id, subject=message.subject)
             return
+        self._leavers.take(challenge, said)
         ended_ms = header.server_time_ms
         if closed is not None:
             self._errands.send(("end", match_id), lambda: self._write_down(match_id, closed, ended_ms))

@@ -116,6 +116,19 @@ class Friends:
         await self._tell(party.game, party_id)
         return None
 
+    async def company(self, caller: Identity, party_id: str, game: str) -> tuple[str, ...] | Illegal:
+        """The others of a party that the caller made, to sit down with them at a table of this game."""
+        party = await self.look(party_id)
+        if isinstance(party, Illegal):
+            return party
+        if party.owner != caller.account_id:
+            return illegal("not_party_owner", field="party_id")
+        if party.game != game:
+            return illegal("wrong_game", field="game", game=party.game)
+        if await self.ticket_of(party) is not None:
+            return illegal("party_searching", field="party_id")
+        return party.members[1:]
+
     async def look(self, party_id: str) -> Party | Illegal:
         """A party as it is; whoever has its id may look, and join."""
         party = await self._party_book.get(party_id, self._now_ms()) if _ID.fullmatch(party_id) else None

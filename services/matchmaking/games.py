@@ -32,11 +32,15 @@ class Checked(msgspec.Struct, frozen=True):
     Attributes:
         options: all of them with their final values, in the game's order.
         min_seats, max_seats: how many the game is for.
+        leaving: number of `grimoire.engine.Leaving`, for this number of seats.
+        difficulty: names of the options that make a co-operative match harder or easier.
     """
 
     options: tuple[tuple[str, str], ...]
     min_seats: int
     max_seats: int
+    leaving: int = 0
+    difficulty: tuple[str, ...] = ()
 
 
 class Games:
@@ -57,8 +61,8 @@ class Games:
         """Code names."""
         return self._directory.games
 
-    async def check(self, game: str, options: Mapping[str, str]) -> Checked | Illegal:
-        """Lets the game judge options; those that are missing get their defaults.
+    async def check(self, game: str, options: Mapping[str, str], seats: int = 0) -> Checked | Illegal:
+        """Lets the game judge options for so many seats (0: as few as it allows); what is missing gets its default.
 
         Raises:
             Unavailable: the game does not answer.
@@ -66,7 +70,7 @@ class Games:
         if game not in self.known:
             return illegal("unknown_game", field="game", game=game[:64])
         request = rules_pb2.CheckOptionsRequest(
-            options=[match_pb2.OptionValue(name=name, value=value) for name, value in options.items()]
+            options=[match_pb2.OptionValue(name=name, value=value) for name, value in options.items()], seats=seats
         )
         try:
             stub = await self._directory.any_stub(game)
@@ -77,7 +81,13 @@ class Games:
             refusal = reply.rejection
             arguments = tuple((argument.name, argument.value) for argument in refusal.arguments)
             return Illegal(refusal.code, refusal.rule, refusal.message, arguments, refusal.field)
-        return Checked(tuple((o.name, o.value) for o in reply.options), reply.min_seats, reply.max_seats)
+        return Checked(
+            tuple((o.name, o.value) for o in reply.options),
+            reply.min_seats,
+            reply.max_seats,
+            reply.leaving,
+            tuple(reply.difficulty),
+        )
 
     async def manifest(self, game: str, language: str) -> manifest_pb2.Manifest:
         """The game in words, in this language or else in English; kept for some minutes, and while the game is away.

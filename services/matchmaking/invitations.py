@@ -58,12 +58,30 @@ class Invitations:
         """A challenge has changed."""
         challenge = record.challenge
         self._begin(challenge)
+        if challenge.first and challenge.stage is Stage.MATCHED:
+            self._hand_over(challenge, own=own)
         if challenge.stage is Stage.ENDED and challenge.bots:
             for seat, _ in challenge.bots:
                 self._errands.recall(("invite", challenge.match_id, seat))
             if own:
                 match_id = challenge.match_id
                 self._errands.send(("get up", match_id), lambda: self._forget([match_id]))
+
+    def _hand_over(self, challenge: Challenge, *, own: bool) -> None:
+        """Seats have changed hands: whoever held one for another bot gets up."""
+        match_id, bots = challenge.match_id, dict(challenge.bots)
+        for seat in range(len(challenge.seats)):
+            if seat not in bots:
+                self._errands.recall(("invite", match_id, seat))
+        if own:
+            accounts = frozenset(sitter.account_id for sitter in bots.values())
+            self._errands.send(("hand over", match_id, accounts), lambda: self._keep_only(match_id, accounts))
+
+    async def _keep_only(self, match_id: str, accounts: frozenset[str]) -> None:
+        try:
+            await self._held.keep_only(match_id, accounts)
+        except Unavailable as error:
+            _log.info("bot_seats_not_forgotten", reason=str(error))
 
     async def tidy(self, reconcile: Callable[[], Awaitable[bool]]) -> None:
         """Forgets who held seats of matches that are over, where that was missed.
@@ -74,6 +92,9 @@ class Invitations:
         try:
             # Before the challenges are: a match that is held now has begun, and is found there unless it is over.
             matches = await self._held.matches()
+            for challenge in [c for c in self._ledger.live if c.first and c.match_id in matches]:
+                accounts = frozenset(sitter.account_id for _, sitter in challenge.bots)
+                await self._held.keep_only(challenge.match_id, accounts)
         except Unavailable as error:
             _log.info("bot_seats_not_tidied", reason=str(error))
             matches = set()

@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from typing import Final
 
 import structlog
@@ -77,7 +77,7 @@ class Ledger:
         return self._open
 
     def of_account(self, account_id: str) -> list[Challenge]:
-        """Those of them in which this account sits."""
+        """Those of them in which this account sits, or sat when the match began."""
         return [self._live[challenge_id].challenge for challenge_id in self._by_account.get(account_id, ())]
 
     def of_match(self, match_id: str) -> Challenge | None:
@@ -212,9 +212,12 @@ class Ledger:
         was_open = known is not None and known.challenge.stage is Stage.OPEN
         self._open += (challenge.stage is Stage.OPEN) - was_open
         if challenge.stage.live:
+            before = self._live.get(challenge_id)
             self._live[challenge_id] = record
-            for _, sitter in challenge.sitters:
-                self._by_account.setdefault(sitter.account_id, set()).add(challenge_id)
+            for account_id in challenge.members:
+                self._by_account.setdefault(account_id, set()).add(challenge_id)
+            if before is not None:
+                self._get_up(challenge_id, before.challenge.members - challenge.members)
             if challenge.match_id:
                 self._by_match[challenge.match_id] = challenge_id
         else:
@@ -230,8 +233,12 @@ class Ledger:
         if record is None:
             return
         self._by_match.pop(record.challenge.match_id, None)
-        for _, sitter in record.challenge.sitters:
-            theirs = self._by_account.get(sitter.account_id, set())
+        self._get_up(challenge_id, record.challenge.members)
+
+    def _get_up(self, challenge_id: str, account_ids: Collection[str]) -> None:
+        """These accounts have nothing to do with it any more."""
+        for account_id in account_ids:
+            theirs = self._by_account.get(account_id, set())
             theirs.discard(challenge_id)
             if not theirs:
-                self._by_account.pop(sitter.account_id, None)
+                self._by_account.pop(account_id, None)

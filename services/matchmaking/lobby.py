@@ -10,29 +10,40 @@ from typing import Final
 import msgspec
 
 from grimoire.engine import Illegal
+from grimoire.match.seats import GRACE_S, MAX_GRACE_S
 from grimoire.runtime.identity import Identity, new_match_id
-from grimoire.v1 import manifest_pb2, match_pb2
+from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2
 from matchmaking.archive import Archive
 from matchmaking.bounds import Bounds, default_seats, unreadable_options, unreadable_request_id, wrong_seats
-from matchmaking.challenge import Cancel, Challenge, Join, Open, Sitter, Stage
+from matchmaking.challenge import Cancel, Challenge, Fill, Join, Leave, Open, Sitter, Stage
 from matchmaking.endings import Endings
 from matchmaking.games import Checked, Games
 from matchmaking.ledger import Ledger
 from matchmaking.limits import Limits
 from matchmaking.log import Record, derived_id
 from matchmaking.names import NameBook
+from matchmaking.sitting import new_bot
 from matchmaking.texts import illegal, term
 from matchmaking.watches import Watches
 
-__all__ = ["Lobby", "Wish", "new_bot", "sitter_of", "unknown_level"]
+__all__ = ["Lobby", "Row", "Wish", "sitter_of", "unknown_level"]
 
 _ID: Final = re.compile(r"[0-9a-z]{26}")
 _MODES: Final = (match_pb2.MATCH_MODE_UNSPECIFIED, match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL)
 MAX_SPECTATOR_DELAY_S: Final = 3600
+MAX_SEATS: Final = 16
+_ROW_KINDS: Final = frozenset(matchmaking_pb2.SeatRowKind.values()) - {matchmaking_pb2.SEAT_ROW_KIND_UNSPECIFIED}
 _REMATCHES: Final = 16
 """How often the rematch of one match can be offered, withdrawn and offered again."""
 
 _Answer = Record | Illegal
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Who shall sit on one seat: number of `grimoire.v1.SeatRowKind`; a bot with its level."""
+
+    kind: int
+    level: str = ""
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -48,6 +59,10 @@ class Wish(msgspec.Struct, frozen=True):
         mode: number of `grimoire.v1.MatchMode`; unspecified: rated among people.
         language: of the words in a refusal.
         spectator_delay_s: how much later its match is shown to who holds no seat.
+        rows: who shall sit where, from seat 0; instead of `seats` and `bots`.
+        friends: accounts of one's party for the rows of friends; without rows they sit beside the caller.
+        by_invitation: it stands in no list.
+        grace_s: how long a seat waits for its person; 0: the default.
     """
 
     game: str
@@ -59,6 +74,10 @@ class Wish(msgspec.Struct, frozen=True):
     mode: int = match_pb2.MATCH_MODE_UNSPECIFIED
     language: str = "en"
     spectator_delay_s: int = 0
+    rows: tuple[Row, ...] = ()
+    friends: tuple[str, ...] = ()
+    by_invitation: bool = False
+    grace_s: int = 0
 
 
 class Lobby:
@@ -114,22 +133,28 @@ class Lobby:
         if isinstance(checked, Illegal):
             return checked
         manifest = await self._games.manifest(wish.game, wish.language)
-        seats = wish.seats or max(default_seats(checked), 0 if wish.all_bots else 1 + len(wish.bots))
-        bots = wish.bots * (seats - 1) if wish.all_bots else wish.bots
-        refusal = _bad_company(checked, manifest, seats, bots, wish)
+        rows = wish.rows or _rows(wish, default_seats(checked))
+        refusal = _bad_company(checked, manifest, rows, wish)
         if refusal is not None:
             return refusal
+        checked = await self._games.check(wish.game, dict(wish.options), len(rows))
+        if isinstance(checked, Illegal):
+            return checked
         return Open(
             challenge_id=challenge_id,
             game=wish.game,
             options=checked.options,
-            seats=seats,
-            sitters=((0, sitter_of(caller)), *((seats - 1 - n, new_bot(level)) for n, level in enumerate(bots))),
+            seats=len(rows),
+            sitters=_seated(rows, sitter_of(caller), wish.friends),
             expires_ms=self._now_ms() + int(self._limits.expires_s * 1000),
             match_id=new_match_id(),
             series_id=challenge_id,
             mode=wish.mode or match_pb2.MATCH_MODE_RATED,
+            by_invitation=wish.by_invitation,
             spectator_delay_s=wish.spectator_delay_s,
+            leaving=checked.leaving,
+            grace_s=(wish.grace_s or GRACE_S) if checked.leaving else 0,
+            difficulty=checked.difficulty,
         )
 
     async def open(self, caller: Identity, opening: Open) -> _Answer:
@@ -143,36 +168,53 @@ class Lobby:
     async def _repeated(self, record: Record, wish: Wish) -> _Answer:
         """The challenge this request opened, now or before; a different one under its id is a mistake."""
         challenge = record.challenge
-        levels = tuple(sitter.level for _, sitter in reversed(challenge.bots))
-        asked = wish.bots * (len(challenge.seats) - 1) if wish.all_bots else wish.bots
+        rows = wish.rows or _rows(wish, len(challenge.seats))
         same = (
             challenge.game == wish.game
             and set(wish.options) <= set(challenge.options)
-            and wish.seats in (0, len(challenge.seats))
+            and len(rows) == len(challenge.seats)
             and wish.mode in (match_pb2.MATCH_MODE_UNSPECIFIED, challenge.mode)
-            and asked == levels
+            and all(_fits(row, sitter, challenge.owner) for row, sitter in zip(rows, challenge.started, strict=True))
             and wish.spectator_delay_s == challenge.spectator_delay_s
+            and wish.by_invitation == challenge.by_invitation
         )
         return await self.created(record) if same else illegal("command_id_reused", field="request_id")
 
     # ---- joining and leaving ---------------------------------------------------------------------------------------
 
-    async def join(self, caller: Identity, challenge_id: str) -> _Answer:
-        """Takes a seat. Who comes first gets it; coming twice is coming once."""
+    async def join(self, caller: Identity, challenge_id: str, seats: tuple[int, ...] = ()) -> _Answer:
+        """Takes a seat, or these. Who comes first gets it; coming twice is coming once."""
         refusal = self._bounds.too_fast(caller) or self._bounds.too_many_matches(caller)
         if refusal is not None:
             return refusal
-        return await self._sit_down(caller, challenge_id)
+        return await self._sit_down(caller, challenge_id, seats)
+
+    async def leave(self, caller: Identity, challenge_id: str) -> _Answer:
+        """Gets up from somebody else's open table. Leaving twice is leaving once."""
+        return await self._ledger.act(challenge_id, Leave(caller.account_id))
+
+    async def fill(self, caller: Identity, challenge_id: str, level: str, language: str) -> _Answer:
+        """Lets bots of one level take all open seats of one's own table; its match is created at once."""
+        record = await self._ledger.get(challenge_id)
+        if record is None:
+            return illegal("unknown_challenge", field="challenge_id")
+        manifest = await self._games.manifest(record.challenge.game, language)
+        refusal = unknown_level(manifest, level, "level", language)
+        if refusal is not None:
+            return refusal
+        bots = tuple(new_bot(level) for _ in record.challenge.seats)
+        answer = await self._ledger.act(challenge_id, Fill(caller.account_id, bots, new_match_id()))
+        return answer if isinstance(answer, Illegal) else await self.created(answer)
 
     async def cancel(self, caller: Identity, challenge_id: str) -> _Answer:
         """Withdraws an open challenge of one's own."""
         return await self._ledger.act(challenge_id, Cancel(caller.account_id))
 
-    async def _sit_down(self, caller: Identity, challenge_id: str) -> _Answer:
+    async def _sit_down(self, caller: Identity, challenge_id: str, seats: tuple[int, ...] = ()) -> _Answer:
         if await self._ledger.get(challenge_id) is None:
             return illegal("unknown_challenge", field="challenge_id")
         await self._names.remember(caller.account_id, caller.name)
-        answer = await self._ledger.act(challenge_id, Join(sitter_of(caller), new_match_id()))
+        answer = await self._ledger.act(challenge_id, Join(sitter_of(caller), new_match_id(), seats))
         return answer if isinstance(answer, Illegal) else await self.created(answer)
 
     async def created(self, record: Record) -> Record:
@@ -212,25 +254,31 @@ class Lobby:
     async def _finished(self, caller: Identity, match_id: str) -> Challenge | Illegal:
         """The challenge of a match that is over and in which the caller sat."""
         challenge = self._ledger.of_match(match_id)
-        if challenge is not None and challenge.seat_of(caller.account_id) is not None:
+        if challenge is not None and caller.account_id in challenge.members:
             # It may have ended a moment ago.
             await self._endings.check(challenge)
-        challenge_id = challenge.challenge_id if challenge else await self._archived(match_id)
+        challenge_id = challenge.challenge_id if challenge else await self.archived(match_id)
         record = await self._ledger.get(challenge_id) if challenge_id else None
         if record is None:
             return illegal("unknown_match", field="match_id")
-        if record.challenge.seat_of(caller.account_id) is None:
+        if caller.account_id not in record.challenge.members:
             return illegal("not_a_seat", field="match_id")
         return record.challenge if record.challenge.stage is Stage.ENDED else illegal("match_not_over")
 
-    async def _archived(self, match_id: str) -> str | None:
+    def too_fast(self, caller: Identity) -> Illegal | None:
+        """Counts one ask, or says why it is refused."""
+        return self._bounds.too_fast(caller)
+
+    async def archived(self, match_id: str) -> str | None:
+        """The challenge of a match that is over."""
         # What people send as an id is looked up only if it could be one.
         return await self._archive.challenge_of(match_id) if _ID.fullmatch(match_id) else None
 
     async def _offer(self, caller: Identity, before: Challenge, challenge_id: str, until_ms: int) -> _Answer:
         # Seats move by one; the person who asks sits down first, then the bots; the other people come by themselves.
-        moved = [before.seats[seat - 1] for seat in range(len(before.seats))]
-        # In an analysis one may sit on several seats.
+        # Who came in for somebody else during the match was a guest.
+        moved = [before.started[seat - 1] for seat in range(len(before.seats))]
+        # One may sit on several seats.
         mine = (
             (n, sitter_of(caller)) for n, s in enumerate(moved) if s is not None and s.account_id == caller.account_id
         )
@@ -251,6 +299,9 @@ class Lobby:
             position=before.position,
             by_invitation=before.by_invitation,
             spectator_delay_s=before.spectator_delay_s,
+            leaving=before.leaving,
+            grace_s=before.grace_s,
+            difficulty=before.difficulty,
         )
         answer = await self.open(caller, opening)
         return answer if isinstance(answer, Illegal) else await self._accept(caller, answer)
@@ -299,26 +350,63 @@ class Lobby:
 def _unreadable(caller: Identity, wish: Wish) -> Illegal | None:
     if wish.mode not in _MODES:
         return illegal("bad_option", field="mode", detail=term("rated_or_casual", wish.language))
-    if wish.mode == match_pb2.MATCH_MODE_RATED and (caller.bot or wish.bots):
+    rows = [row.kind for row in wish.rows]
+    with_bots = caller.bot or bool(wish.bots) or matchmaking_pb2.SEAT_ROW_KIND_BOT in rows
+    if wish.mode == match_pb2.MATCH_MODE_RATED and with_bots:
         return illegal("bad_option", field="mode", detail=term("bots_are_casual", wish.language))
     if wish.spectator_delay_s > MAX_SPECTATOR_DELAY_S:
         detail = term("at_most_seconds", wish.language, max=MAX_SPECTATOR_DELAY_S)
         return illegal("bad_option", field="spectator_delay_s", detail=detail)
+    if wish.grace_s > MAX_GRACE_S:
+        detail = term("at_most_seconds", wish.language, max=MAX_GRACE_S)
+        return illegal("bad_option", field="grace_s", detail=detail)
+    if rows and (wish.seats or wish.bots or not set(rows) <= _ROW_KINDS or len(rows) > MAX_SEATS):
+        return illegal("malformed", field="rows", detail="rows say who sits where, instead of seats and bots")
+    if wish.mode == match_pb2.MATCH_MODE_RATED and rows.count(matchmaking_pb2.SEAT_ROW_KIND_MINE) > 1:
+        return illegal("one_seat_each", field="rows")
     return unreadable_request_id(wish.request_id) or unreadable_options(wish.options)
 
 
-def _bad_company(
-    checked: Checked, manifest: manifest_pb2.Manifest, seats: int, bots: Sequence[str], wish: Wish
-) -> Illegal | None:
-    """Why so many seats, or these bots, will not do."""
-    language = wish.language
+def _rows(wish: Wish, seats: int) -> tuple[Row, ...]:
+    """What a wish without rows means: the caller, its friends, open seats, bots from the last seat backwards."""
+    seats = wish.seats or max(seats, 0 if wish.all_bots else 1 + len(wish.friends) + len(wish.bots))
+    levels = wish.bots * (seats - 1) if wish.all_bots else wish.bots
+    friends = (Row(matchmaking_pb2.SEAT_ROW_KIND_FRIEND),) * len(wish.friends)
+    bots = tuple(Row(matchmaking_pb2.SEAT_ROW_KIND_BOT, level) for level in reversed(levels))
+    taken = (Row(matchmaking_pb2.SEAT_ROW_KIND_MINE), *friends)
+    opened = (Row(matchmaking_pb2.SEAT_ROW_KIND_OPEN),) * (seats - len(taken) - len(bots))
+    return (*taken, *opened, *bots)
+
+
+def _seated(rows: Sequence[Row], caller: Sitter, friends: Sequence[str]) -> tuple[tuple[int, Sitter], ...]:
+    """Who sits down at once, the caller first."""
+    mine = [(seat, caller) for seat, row in enumerate(rows) if row.kind == matchmaking_pb2.SEAT_ROW_KIND_MINE]
+    places = [seat for seat, row in enumerate(rows) if row.kind == matchmaking_pb2.SEAT_ROW_KIND_FRIEND]
+    invited = [(seat, Sitter(account_id)) for seat, account_id in zip(places, friends, strict=False)]
+    bots = [(seat, new_bot(r.level)) for seat, r in enumerate(rows) if r.kind == matchmaking_pb2.SEAT_ROW_KIND_BOT]
+    return (*mine, *invited, *bots)
+
+
+def _fits(row: Row, sitter: Sitter | None, owner: str) -> bool:
+    """Whether a seat is as a row wished it, whoever has come meanwhile."""
+    if row.kind == matchmaking_pb2.SEAT_ROW_KIND_BOT:
+        return sitter is not None and sitter.level == row.level
+    return (row.kind == matchmaking_pb2.SEAT_ROW_KIND_MINE) is (sitter is not None and sitter.account_id == owner)
+
+
+def _bad_company(checked: Checked, manifest: manifest_pb2.Manifest, rows: Sequence[Row], wish: Wish) -> Illegal | None:
+    """Why so many seats, or these bots and friends, will not do."""
+    language, seats, kinds = wish.language, wish.seats or len(rows), [row.kind for row in rows]
+    bots = [row.level for row in rows if row.kind == matchmaking_pb2.SEAT_ROW_KIND_BOT]
     refusal = wrong_seats(checked, seats, language)
     if refusal is not None:
         return refusal
-    if len(bots) >= seats:
+    if len(bots) >= seats or len(rows) > seats or matchmaking_pb2.SEAT_ROW_KIND_MINE not in kinds:
         detail = term("too_many_bots", language, seats=seats, max=seats - 1)
-        return illegal("bad_option", field="bots", detail=detail)
-    field = "level" if wish.all_bots else "bots"
+        return illegal("bad_option", field="rows" if wish.rows else "bots", detail=detail)
+    if len(wish.friends) > kinds.count(matchmaking_pb2.SEAT_ROW_KIND_FRIEND):
+        return illegal("party_too_large", field="party_id", size=1 + len(wish.friends), seats=seats)
+    field = "rows" if wish.rows else "level" if wish.all_bots else "bots"
     refusals = (unknown_level(manifest, level, field, language) for level in bots)
     return next((refusal for refusal in refusals if refusal is not None), None)
 
@@ -335,8 +423,3 @@ def unknown_level(manifest: manifest_pb2.Manifest, level: str, field: str, langu
 def sitter_of(caller: Identity) -> Sitter:
     """The caller, as one who takes a seat."""
     return Sitter(caller.account_id, caller.bot)
-
-
-def new_bot(level: str) -> Sitter:
-    """A built-in bot, as one who takes a seat."""
-    return Sitter(f"bot-{level}-{secrets.token_hex(8)}", bot=True, level=level)

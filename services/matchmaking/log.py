@@ -13,7 +13,8 @@ from grimoire.eventstore import NewEntry, StoredEntry
 from grimoire.fairness import chain
 from grimoire.fairness.hashing import lines, sha256
 from grimoire.v1 import match_pb2, matchmaking_pb2
-from matchmaking.challenge import Cancel, Challenge, Command, Expire, Join, Open, Stage, fold
+from matchmaking.challenge import Cancel, Challenge, Command, Expire, Fill, Join, Leave, Open, fold
+from matchmaking.vacancies import Return, Settle, Vote
 
 __all__ = ["GAME", "SCHEMA", "BrokenLogError", "Record", "command_id", "derived_id", "next_entry", "read_log"]
 
@@ -54,15 +55,15 @@ def derived_id(*items: str | int) -> str:
     return "".join(_ID_ALPHABET[number >> (5 * place) & 31] for place in range(_ID_LENGTH))
 
 
-def command_id(challenge_id: str, command: Command) -> bytes:
-    """The id under which a command is written: each happens at most once in a challenge's life, of each account."""
+def command_id(challenge_id: str, command: Command, version: int) -> bytes:
+    """The id under which a command is written at this version; each takes effect at most once at every version."""
     account_id = ""
     if isinstance(command, Join):
         account_id = command.sitter.account_id
-    elif isinstance(command, Cancel):
+    elif isinstance(command, Cancel | Leave | Fill | Vote | Return):
         account_id = command.account_id
     what = type(command).__name__.lower()
-    return sha256(lines("grimoire/challenge-command/1", challenge_id, what, account_id))[:16]
+    return sha256(lines("grimoire/challenge-command/2", challenge_id, version, what, account_id))[:16]
 
 
 def next_entry(
@@ -82,7 +83,7 @@ def next_entry(
     time_ms = max(now_ms, record.time_ms) if record else now_ms
     challenge = fold(record.challenge if record else None, events, time_ms)
     version = record.version + 1 if record else 1
-    id_ = command_id(challenge.challenge_id, command)
+    id_ = command_id(challenge.challenge_id, command, version)
     actor, seat = _actor(challenge, command)
     header = match_pb2.EntryHeader(
         match_id=challenge.challenge_id,
@@ -107,7 +108,7 @@ def next_entry(
         hash=hash_,
         parts=b"",
         status=int(challenge.stage),
-        next_deadline_ms=challenge.expires_ms if challenge.stage is Stage.OPEN else None,
+        next_deadline_ms=challenge.deadline_ms,
         rules_version=1,
         epoch=0,
     )
@@ -116,13 +117,13 @@ def next_entry(
 
 def _actor(challenge: Challenge, command: Command) -> tuple[match_pb2.ActorKind.ValueType, int]:
     """Who acted, and from which seat (0 where nobody sits)."""
-    if isinstance(command, Expire):
+    if isinstance(command, Expire | Settle):
         return match_pb2.ACTOR_KIND_CLOCK, 0
     if isinstance(command, Open):
         return match_pb2.ACTOR_KIND_SEAT, command.sitters[0][0]
     if isinstance(command, Join):
         return match_pb2.ACTOR_KIND_SEAT, challenge.seat_of(command.sitter.account_id) or 0
-    if isinstance(command, Cancel):
+    if isinstance(command, Cancel | Leave | Fill | Vote | Return):
         return match_pb2.ACTOR_KIND_SEAT, challenge.seat_of(command.account_id) or 0
     return match_pb2.ACTOR_KIND_HOST, 0
 

@@ -8,12 +8,20 @@ from prometheus_client import Counter, Histogram
 
 from grimoire.runtime.metrics import METRICS
 
-__all__ = ["CONFLICTS", "EVENTS", "RATED", "READY_CHECKS", "REFUSALS", "TICKETS", "WAITED"]
+__all__ = ["CONFLICTS", "EVENTS", "HANDOVERS", "RATED", "READY_CHECKS", "REFUSALS", "TICKETS", "WAITED"]
 
 EVENTS: Final = Counter(
     "challenge_events",
     "What happened to challenges, by game and event",
     ("game", "event"),
+    namespace="grimoire",
+    registry=METRICS.registry,
+)
+
+HANDOVERS: Final = Counter(
+    "seat_handovers",
+    "Seats that changed hands while a match ran, by game and who got it: bot, person",
+    ("game", "to"),
     namespace="grimoire",
     registry=METRICS.registry,
 )

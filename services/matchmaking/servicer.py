@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, Final
 
 import grpc
+import msgspec
 
 from grimoire.engine import Illegal
 from grimoire.eventstore import Unavailable
@@ -28,13 +29,14 @@ from matchmaking.calls import (
 )
 from matchmaking.challenge import Challenge, Sitter
 from matchmaking.desk import Desk
-from matchmaking.lobby import Wish
+from matchmaking.lobby import Row, Wish
 from matchmaking.lobby_calls import LobbyCalls
 from matchmaking.log import Record
 from matchmaking.people import People
 from matchmaking.quick_calls import QuickPlayCalls
 from matchmaking.rating_calls import RatingCalls
 from matchmaking.shown import show_challenge, show_ended, show_running
+from matchmaking.table_calls import TableCalls
 from matchmaking.texts import DEFAULT_LANGUAGE, illegal, rejection
 
 __all__ = ["REJECTION_KEY", "MatchmakingService"]
@@ -43,7 +45,7 @@ _CHALLENGES: Final = (200, 500)
 _MATCHES: Final = (50, 200)
 
 
-class MatchmakingService(LobbyCalls, QuickPlayCalls, RatingCalls):
+class MatchmakingService(LobbyCalls, TableCalls, QuickPlayCalls, RatingCalls):
     """Answers the gateway for players, and other services for themselves.
 
     Args:
@@ -69,9 +71,21 @@ class MatchmakingService(LobbyCalls, QuickPlayCalls, RatingCalls):
             mode=request.mode,
             language=language,
             spectator_delay_s=request.spectator_delay_s,
+            rows=tuple(Row(row.kind, row.level) for row in request.rows),
+            by_invitation=request.by_invitation,
+            grace_s=request.grace_s,
         )
-        shown, refusal = await self._answer(caller, language, lambda: self._desk.lobby.create(caller, wish))
+        party_id = request.party_id
+        shown, refusal = await self._answer(caller, language, lambda: self._create(caller, wish, party_id))
         return matchmaking_pb2.CreateChallengeResponse(challenge=shown, rejection=refusal)
+
+    async def _create(self, caller: Identity, wish: Wish, party_id: str) -> Record | Illegal:
+        if not party_id:
+            return await self._desk.lobby.create(caller, wish)
+        friends = await self._desk.friends.company(caller, party_id, wish.game)
+        if isinstance(friends, Illegal):
+            return friends
+        return await self._desk.lobby.create(caller, msgspec.structs.replace(wish, friends=friends))
 
     async def PlayBot(
         self, request: matchmaking_pb2.PlayBotRequest, context: Context
@@ -81,6 +95,7 @@ class MatchmakingService(LobbyCalls, QuickPlayCalls, RatingCalls):
         wish = Wish(
             game=request.game,
             options=option_pairs(request.options),
+            seats=request.seats,
             bots=(request.level,),
             all_bots=True,
             request_id=request.request_id,
@@ -95,9 +110,30 @@ class MatchmakingService(LobbyCalls, QuickPlayCalls, RatingCalls):
         """Takes a seat."""
         caller, language = await caller_of(context), language_of(request.language)
         shown, refusal = await self._answer(
-            caller, language, lambda: self._desk.lobby.join(caller, request.challenge_id)
+            caller, language, lambda: self._desk.lobby.join(caller, request.challenge_id, tuple(request.seats))
         )
         return matchmaking_pb2.JoinChallengeResponse(challenge=shown, rejection=refusal)
+
+    async def LeaveChallenge(
+        self, request: matchmaking_pb2.LeaveChallengeRequest, context: Context
+    ) -> matchmaking_pb2.LeaveChallengeResponse:
+        """Gets up again."""
+        caller, language = await caller_of(context), language_of(request.language)
+        challenge_id = request.challenge_id
+        shown, refusal = await self._answer(caller, language, lambda: self._desk.lobby.leave(caller, challenge_id))
+        return matchmaking_pb2.LeaveChallengeResponse(challenge=shown, rejection=refusal)
+
+    async def FillChallenge(
+        self, request: matchmaking_pb2.FillChallengeRequest, context: Context
+    ) -> matchmaking_pb2.FillChallengeResponse:
+        """Bots for all open seats of one's own table."""
+        caller, language = await caller_of(context), language_of(request.language)
+        shown, refusal = await self._answer(
+            caller,
+            language,
+            lambda: self._desk.lobby.fill(caller, request.challenge_id, request.level, language),
+        )
+        return matchmaking_pb2.FillChallengeResponse(challenge=shown, rejection=refusal)
 
     async def CancelChallenge(
         self, request: matchmaking_pb2.CancelChallengeRequest, context: Context

@@ -12,7 +12,7 @@ from matchmaking.people import People
 from matchmaking.ratings import Change
 from matchmaking.texts import DEFAULT_LANGUAGE, TERMS, term
 
-__all__ = ["show_challenge", "show_change", "show_ended", "show_options", "show_running"]
+__all__ = ["show_challenge", "show_change", "show_ended", "show_options", "show_running", "show_seat"]
 
 _YES_NO: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {"true": "yes", "false": "no"},
@@ -48,6 +48,9 @@ def show_challenge(
         reason=term(challenge.reason, language) if challenge.reason in TERMS else challenge.reason,
         by_invitation=challenge.by_invitation,
         spectator_delay_s=challenge.spectator_delay_s,
+        leaving=match_pb2.Leaving.ValueType(challenge.leaving),
+        grace_s=challenge.grace_s,
+        host=challenge.owner == people.caller,
         # It shows what is hidden: to nobody but who arranged it.
         position=challenge.position if challenge.owner == people.caller else b"",
     )
@@ -124,16 +127,20 @@ def _option(
 def _seats(
     seats: Iterable[tuple[int, Sitter | None]], people: People, manifest: manifest_pb2.Manifest
 ) -> list[matchmaking_pb2.ChallengeSeat]:
+    return [show_seat(number, sitter, people, manifest) for number, sitter in seats]
+
+
+def show_seat(
+    number: int, sitter: Sitter | None, people: People, manifest: manifest_pb2.Manifest
+) -> matchmaking_pb2.ChallengeSeat:
+    """One seat and who sits there; None: it is open."""
     levels = {level.level: level.name for level in manifest.bot_levels}
-    shown = []
-    for number, sitter in seats:
-        seat = matchmaking_pb2.ChallengeSeat(seat=number)
-        if sitter is not None:
-            seat.bot = sitter.bot
-            seat.level = sitter.level
-            seat.mine = sitter.account_id == people.caller
-            seat.name = levels.get(sitter.level) or sitter.level or people.name(sitter.account_id)
-            if not sitter.bot:
-                seat.rating.CopyFrom(people.rating(sitter.account_id))
-        shown.append(seat)
-    return shown
+    seat = matchmaking_pb2.ChallengeSeat(seat=number)
+    if sitter is not None:
+        seat.bot = sitter.bot
+        seat.level = sitter.level
+        seat.mine = sitter.account_id == people.caller
+        seat.name = levels.get(sitter.level) or sitter.level or people.name(sitter.account_id)
+        if not sitter.bot:
+            seat.rating.CopyFrom(people.rating(sitter.account_id))
+    return seat

@@ -149,6 +149,46 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "en": "This party is for {game}. Make another one for another game.",
         "fi": "Tämä seurue pelaa peliä {game}. Perusta toista peliä varten toinen.",
     },
+    "seat_taken": {
+        "en": "Somebody sits there already. Choose a seat that is open.",
+        "fi": "Siinä istuu jo joku. Valitse vapaa paikka.",
+    },
+    "one_seat_each": {
+        "en": "In a rated match everybody holds one seat. Open a casual table to play several.",
+        "fi": "Lukuihin vaikuttavassa ottelussa kullakin on yksi paikka. Avaa vapaa pöytä, jos haluat pelata useaa.",
+    },
+    "host_stays": {
+        "en": "You opened this table: withdraw it instead of leaving it.",
+        "fi": "Avasit tämän pöydän: peru se, jos et halua pelata.",
+    },
+    "too_late_to_leave": {
+        "en": "All seats are taken and the match begins. Open it; you may leave it there.",
+        "fi": "Kaikki paikat on varattu ja ottelu alkaa. Avaa se; voit lähteä siellä.",
+    },
+    "not_host": {
+        "en": "Only who opened this table can fill it.",
+        "fi": "Vain pöydän avaaja voi täyttää sen.",
+    },
+    "match_not_running": {
+        "en": "This match is not being played now.",
+        "fi": "Tätä ottelua ei pelata nyt.",
+    },
+    "no_vacancy": {
+        "en": "Nobody has to be found for this seat: its player is there, or it is decided already.",
+        "fi": "Paikalle ei tarvita ketään: sen pelaaja on paikalla, tai asia on jo päätetty.",
+    },
+    "not_a_voter": {
+        "en": "Only the people who still play at this table vote.",
+        "fi": "Vain pöydässä vielä pelaavat ihmiset äänestävät.",
+    },
+    "bad_choice": {
+        "en": "Choose a bot, or one of the people who still play at this table.",
+        "fi": "Valitse botti tai joku pöydässä vielä pelaavista ihmisistä.",
+    },
+    "nothing_to_return_to": {
+        "en": "You had no seat in this match. You may watch it.",
+        "fi": "Sinulla ei ollut paikkaa tässä ottelussa. Voit katsoa sitä.",
+    },
     "match_not_revealed": {
         "en": "This match is still being played. Play on from it when it is over and its secrets are open.",
         "fi": "Ottelu on vielä kesken. Jatka siitä, kun se on ohi ja sen salaisuudet on avattu.",

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Iterator
 
+from matchmaking.challenge import Challenge
 from matchmaking.ledger import Ledger
 from matchmaking.log import Record
 
@@ -66,8 +67,10 @@ class Watches:
         finally:
             self._followers.discard(follower)
 
-    async def follow(self, challenge_id: str) -> AsyncGenerator[Record, None]:
+    async def follow(self, challenge_id: str, *, until_over: bool = False) -> AsyncGenerator[Record, None]:
         """The challenge as it is, and again whenever it has changed, until nobody waits for it any more.
+
+        With `until_over` until its match is over too.
 
         Close the iterator (`contextlib.aclosing`). Nothing comes for an unknown one.
 
@@ -84,18 +87,26 @@ class Watches:
                 if record.version > seen:
                     seen = record.version
                     yield record
-                if record.challenge.stage.settled:
+                stage = record.challenge.stage
+                if not stage.live or (stage.settled and not until_over):
                     return
                 await news.wait()
 
     async def settled(self, record: Record, within_s: float) -> Record:
         """The challenge once nobody waits for it any more, or as it is after so many seconds."""
+        return await self.until(record, within_s, lambda challenge: challenge.stage.settled)
+
+    async def until(self, record: Record, within_s: float, reached: Callable[[Challenge], bool]) -> Record:
+        """The challenge once this holds, or as it is after so many seconds."""
         newest = record
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                async with contextlib.aclosing(self.follow(record.challenge.challenge_id)) as following:
-                    async for now in following:
+                following = self.follow(record.challenge.challenge_id, until_over=True)
+                async with contextlib.aclosing(following) as records:
+                    async for now in records:
                         newest = now
+                        if reached(now.challenge):
+                            break
         return newest
 
     def _heed(self, record: Record, _own: bool) -> None:

@@ -106,13 +106,56 @@ class Client:
         fields.setdefault("game", GAME)
         return await self._stub.PlayBot(matchmaking_pb2.PlayBotRequest(**with_options(fields)), metadata=self.metadata)
 
-    async def join(self, challenge_id: str, language: str = "") -> matchmaking_pb2.JoinChallengeResponse:
-        request = matchmaking_pb2.JoinChallengeRequest(challenge_id=challenge_id, language=language)
+    async def join(
+        self, challenge_id: str, language: str = "", seats: Sequence[int] = ()
+    ) -> matchmaking_pb2.JoinChallengeResponse:
+        request = matchmaking_pb2.JoinChallengeRequest(challenge_id=challenge_id, language=language, seats=seats)
         return await self._stub.JoinChallenge(request, metadata=self.metadata)
 
     async def cancel(self, challenge_id: str) -> matchmaking_pb2.CancelChallengeResponse:
         request = matchmaking_pb2.CancelChallengeRequest(challenge_id=challenge_id)
         return await self._stub.CancelChallenge(request, metadata=self.metadata)
+
+    async def get_up(self, challenge_id: str) -> matchmaking_pb2.LeaveChallengeResponse:
+        request = matchmaking_pb2.LeaveChallengeRequest(challenge_id=challenge_id)
+        return await self._stub.LeaveChallenge(request, metadata=self.metadata)
+
+    async def fill(self, challenge_id: str, level: str = "random") -> matchmaking_pb2.FillChallengeResponse:
+        request = matchmaking_pb2.FillChallengeRequest(challenge_id=challenge_id, level=level)
+        return await self._stub.FillChallenge(request, metadata=self.metadata)
+
+    async def table(self, match_id: str) -> matchmaking_pb2.Table:
+        """Who sits where; it must be a known match."""
+        request = matchmaking_pb2.GetTableRequest(match_id=match_id)
+        reply = await self._stub.GetTable(request, metadata=self.metadata)
+        assert not reply.HasField("rejection"), reply.rejection
+        return reply.table
+
+    async def watch_table(self, match_id: str) -> AsyncIterator[matchmaking_pb2.Table]:
+        call = self._stub.WatchTable(matchmaking_pb2.WatchTableRequest(match_id=match_id), metadata=self.metadata)
+        try:
+            async for reply in call:
+                yield reply.table
+        finally:
+            call.cancel()
+
+    async def table_that(
+        self, match_id: str, condition: Callable[[matchmaking_pb2.Table], object]
+    ) -> matchmaking_pb2.Table:
+        """The table as soon as its stream shows that this holds."""
+        async with asyncio.timeout(30), aclosing(self.watch_table(match_id)) as changes:
+            async for table in changes:
+                if condition(table):
+                    return table
+        raise AssertionError("the stream ended before")
+
+    async def vote(self, match_id: str, seat: int, fellow: int | None = None) -> matchmaking_pb2.VoteOnSeatResponse:
+        request = matchmaking_pb2.VoteOnSeatRequest(match_id=match_id, seat=seat, fellow=fellow)
+        return await self._stub.VoteOnSeat(request, metadata=self.metadata)
+
+    async def come_back(self, match_id: str) -> matchmaking_pb2.ReturnToSeatResponse:
+        request = matchmaking_pb2.ReturnToSeatRequest(match_id=match_id)
+        return await self._stub.ReturnToSeat(request, metadata=self.metadata)
 
     async def get(self, challenge_id: str, language: str = "") -> matchmaking_pb2.GetChallengeResponse:
         request = matchmaking_pb2.GetChallengeRequest(challenge_id=challenge_id, language=language)

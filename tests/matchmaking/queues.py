@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import msgspec
@@ -17,6 +17,7 @@ from matchmaking.assigner import Assigner
 from matchmaking.challenge import Challenge
 from matchmaking.database import Database
 from matchmaking.errands import Errands
+from matchmaking.games import Checked
 from matchmaking.ledger import Ledger
 from matchmaking.limits import Limits
 from matchmaking.log import derived_id
@@ -53,6 +54,11 @@ def fresh_ticket(
     )
 
 
+async def _as_it_is(_game: str, options: Mapping[str, str], seats: int) -> Checked:
+    """What a game says of options that it has judged before."""
+    return Checked(tuple(options.items()), seats, seats)
+
+
 class Instance:
     """One matchmaker: its own connections, its own assigner. Its clock is set by hand."""
 
@@ -66,7 +72,7 @@ class Instance:
         self.told: list[str] = []
         limits = Limits(policy=POLICY, lease_s=lease_s, others_s=0.0)
         self.assigner = Assigner(
-            self.book, self.ready, self.ledger, self._tell, self.errands, limits, lambda: self.now_ms
+            self.book, self.ready, self.ledger, _as_it_is, self._tell, self.errands, limits, lambda: self.now_ms
         )
 
     async def _tell(self, _game: str, ticket_ids: Iterable[str], _queue_id: str) -> None:

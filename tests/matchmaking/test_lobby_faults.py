@@ -26,6 +26,7 @@ from matchmaking.database import Database
 from matchmaking.endings import Endings
 from matchmaking.errands import Errands
 from matchmaking.games import Games
+from matchmaking.leavers import Leavers
 from matchmaking.ledger import Ledger
 from matchmaking.log import read_log
 from matchmaking.ratings import Ratings
@@ -196,7 +197,9 @@ async def test_ends_that_were_missed_are_asked_for_a_few_at_a_time(house: House)
     async with await open_store(url) as store, Database(url) as database:
         ledger, errands = Ledger(store, now_ms), Errands()
         await ledger.reconcile()
-        endings = Endings(ledger, Archive(database), Ratings(database), Games(directory), bus, errands, now_ms)
+        games = Games(directory)
+        leavers = Leavers(ledger, games, errands, now_ms)
+        endings = Endings(ledger, Archive(database), Ratings(database), games, leavers, bus, errands, now_ms)
         await endings.check_some(older_than_ms=60_000)
         assert len(ledger.of_account(ADA.account_id)) == 3, "none of them is that old"
         await endings.check_some(older_than_ms=-60_000)

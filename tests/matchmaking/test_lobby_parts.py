@@ -164,7 +164,8 @@ def test_ids_differ_by_all_they_are_made_of() -> None:
         opening(), Join(Sitter("a"), "m"), Join(Sitter("b"), "m"), Cancel("a"), Cancel("b"), Expire(), Create(),
         Fail("x"), End(b"", 1),
     ]  # fmt: skip
-    assert len({command_id(c, command) for c in ("c1", "c2") for command in commands}) == 2 * len(commands)
+    ids = {command_id(c, command, version) for c in ("c1", "c2") for command in commands for version in (1, 2)}
+    assert len(ids) == 4 * len(commands)
 
 
 async def test_errands_run_once_at_a_time_and_can_be_recalled() -> None:

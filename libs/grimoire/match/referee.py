@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from google.protobuf.message import DecodeError, Message
 from msgspec.structs import replace
 
-from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Outcome, Prompt, Schema, SchemaError
+from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Leaving, Outcome, Prompt, Schema, SchemaError
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
 from grimoire.fairness.export import MAX_ENTRY_BYTES
@@ -175,6 +175,8 @@ class Referee(Generic[S]):
             return reject("malformed", detail=f"a seat waits {seats.MAX_GRACE_S} seconds at most", field="grace_s")
         seed = self._seeds(self.game.id, match_id, self._host_key_id)
         seconds = dict(facts.seconds)
+        # Who studies a position keeps its seats, whatever the game says of matches.
+        leaving = Leaving.GAME if spec.mode == match_pb2.MATCH_MODE_ANALYSIS else facts.leaving
         long_turn = max(seconds.values(), default=0) >= LONG_TURN_S
         created = match_pb2.MatchCreated(
             game=self.game.id,
@@ -193,8 +195,8 @@ class Referee(Generic[S]):
             handshake_s=spec.handshake_s or (LONG_HANDSHAKE_S if long_turn else HANDSHAKE_S),
             host_key_id=self._host_key_id,
             spectator_delay_s=spec.spectator_delay_s,
-            leaving=facts.leaving.value,  # type: ignore[arg-type]
-            grace_s=(spec.grace_s or seats.GRACE_S) if facts.leaving else 0,
+            leaving=leaving.value,  # type: ignore[arg-type]
+            grace_s=(spec.grace_s or seats.GRACE_S) if leaving else 0,
         )
         if spec.HasField("series"):
             created.series.CopyFrom(spec.series)

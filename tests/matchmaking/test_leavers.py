@@ -1,0 +1,288 @@
+"""Who leaves a running match, who plays on, and who comes back: over real services, and as pure rules."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from grimoire.engine import Illegal
+from grimoire.match.seats import occupants_of
+from grimoire.runtime.identity import occupant_id
+from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2
+from matchmaking.challenge import Create, Open, Sitter, decide, fold
+from matchmaking.vacancies import Bound, Keep, Lose, Return, Settle, Vote, choice_of, voters
+from tests.matchmaking.house import ADA, BO, EVE, GAME, Client, House, until
+
+PEOPLE = (ADA, BO, EVE)
+RATED = match_pb2.MATCH_MODE_RATED
+
+
+# ---- the rules -----------------------------------------------------------------------------------------------------
+
+BOT = Sitter("bot-1", bot=True, level="careful")
+
+
+def playing(*accounts: str, leaving: int = 3):
+    sitters = tuple(Sitter(a, bot=a.startswith("bot"), level="x" * a.startswith("bot")) for a in accounts)
+    opened = Open("c1", "g", (), len(accounts), tuple(enumerate(sitters)), 10, "m1", "s", leaving=leaving, grace_s=60)
+    return run(run(None, opened), Create())
+
+
+def run(challenge, *commands, now_ms: int = 0):
+    for command in commands:
+        events = decide(challenge, command, now_ms)
+        assert not isinstance(events, Illegal), events
+        challenge = fold(challenge, events, now_ms) if events else challenge
+    return challenge
+
+
+def refused(challenge, command) -> str:
+    refusal = decide(challenge, command, 0)
+    assert isinstance(refusal, Illegal), refusal
+    return refusal.code
+
+
+def lost(challenge, seat: int = 0, version: int = 5):
+    return run(challenge, Lose(seat, "left", version, 0))
+
+
+def given(challenge, seat: int = 0) -> str:
+    (gift,) = [gift for gift in challenge.gifts if gift.seat == seat]
+    return gift.sitter.account_id
+
+
+def test_only_people_who_are_there_vote_and_each_once():
+    table = lost(lost(playing("ada", "bo", "bo", "eve", "bot"), 0), 3)
+    assert voters(table, table.vacancies[0]) == ("bo",)
+    assert refused(table, Vote("ada", 0, None)) == "not_a_voter"
+    assert refused(table, Vote("eve", 0, None)) == "not_a_voter"
+    assert refused(table, Vote("bo", 1, None)) == "no_vacancy"
+    assert refused(table, Vote("bo", 0, 3)) == "bad_choice", "she has left herself"
+    assert refused(table, Vote("bo", 0, 4)) == "bad_choice", "a bot's seat is no person"
+    assert refused(table, Vote("bo", 0, 9)) == "bad_choice"
+
+
+def test_most_of_them_decide_at_once_and_the_last_word_counts():
+    table = lost(playing("ada", "bo", "cleo", "dag"))
+    table = run(table, Vote("bo", 0, 1), Vote("cleo", 0, 2), Settle(0, BOT))
+    assert not table.gifts
+    table = run(table, Vote("cleo", 0, 1), Settle(0, BOT))
+    assert given(table) == "bo"
+    assert not table.vacancies
+
+
+@pytest.mark.parametrize(
+    ("votes", "chosen"),
+    [
+        ([], "bot-1"),
+        ([("bo", 1)], "bo"),
+        ([("bo", 1), ("cleo", 2)], "bot-1"),
+        ([("bo", 1), ("cleo", None)], "bot-1"),
+        ([("bo", None)], "bot-1"),
+    ],
+)
+def test_when_the_time_is_up_most_who_have_spoken_or_else_a_bot(votes, chosen):
+    table = lost(playing("ada", "bo", "cleo", "dag", "eve"))
+    table = run(table, *(Vote(who, 0, choice) for who, choice in votes), Settle(0, BOT))
+    assert not table.gifts, "it is not time yet"
+    assert given(run(table, Settle(0, BOT), now_ms=60_000)) == chosen
+
+
+def test_in_a_match_against_each_other_nobody_votes_and_a_bot_comes_after_the_grace():
+    table = lost(playing("ada", "bo", "cleo", leaving=2))
+    assert voters(table, table.vacancies[0]) == ()
+    assert refused(table, Vote("bo", 0, None)) == "not_a_voter"
+    assert run(table, Settle(0, BOT), now_ms=59_999).vacancies
+    assert given(run(table, Settle(0, BOT), now_ms=60_000)) == "bot-1"
+
+
+def test_a_vote_for_one_who_has_left_since_counts_for_nothing():
+    table = run(lost(playing("ada", "bo", "cleo", "dag")), Vote("bo", 0, 2))
+    table = lost(table, 2, 6)
+    assert choice_of(table, table.vacancies[0], 60_000) == ""
+
+
+def test_news_that_comes_twice_or_too_late_changes_nothing():
+    table = lost(playing("ada", "bo"))
+    assert decide(table, Lose(0, "left", 5, 0), 0) == ()
+    kept = run(table, Keep(0, 6))
+    assert not kept.vacancies
+    assert decide(kept, Lose(0, "left", 5, 0), 0) == (), "that was before"
+    assert decide(kept, Keep(0, 7), 0) == ()
+    assert lost(kept, 0, 8).vacancies
+
+
+def test_where_seats_are_kept_nothing_of_it_happens():
+    assert decide(playing("ada", "bo", leaving=0), Lose(0, "left", 5, 0), 0) == ()
+
+
+def test_coming_back_at_every_moment():
+    vacant = lost(playing("ada", "bo"))
+    assert given(run(vacant, Return("ada"))) == "ada"
+    promised = run(vacant, Settle(0, BOT), now_ms=60_000)
+    assert given(run(promised, Return("ada"))) == "ada"
+    replaced = run(promised, Bound(0, "bot-1"))
+    assert replaced.seats[0] == BOT
+    back = run(replaced, Return("ada"), Bound(0, "ada"))
+    assert (back.seats[0], back.first) == (Sitter("ada"), (Sitter("ada"), Sitter("bo")))
+    assert decide(back, Return("ada"), 0) == ()
+    assert refused(back, Return("eve")) == "nothing_to_return_to"
+    assert back.mode == RATED, "people sat down to it"
+
+
+def test_an_acknowledgement_of_what_was_taken_back_is_ignored():
+    promised = run(lost(playing("ada", "bo")), Settle(0, BOT), now_ms=60_000)
+    returned = run(promised, Return("ada"))
+    assert decide(returned, Bound(0, "bot-1"), 0) == ()
+    assert run(returned, Bound(0, "ada", refused=True)).gifts == ()
+
+
+# ---- over services -------------------------------------------------------------------------------------------------
+
+
+async def table_of(house: House, mode: str, *, grace_s: int, **wish) -> tuple[str, list[Client]]:
+    """Three people at a running match."""
+    await house.game.start()
+    await house.open_lobby()
+    people = [house.client(who) for who in PEOPLE]
+    challenge = await people[0].opened(options={"mode": mode}, seats=3, grace_s=grace_s, **wish)
+    for client in people[1:]:
+        reply = await client.join(challenge.challenge_id)
+    await house.shake_hands(reply.challenge.match_id, [who.account_id for who in PEOPLE])
+    return reply.challenge.match_id, people
+
+
+async def leave(house: House, match_id: str, seat: int, type_: str = "leave_seat") -> None:
+    reply = await house.send(match_id, type_, b"", PEOPLE[seat].account_id, seat)
+    assert reply.HasField("accepted"), reply
+
+
+async def holder(house: House, match_id: str, seat: int) -> str:
+    """Whose seat it is in the match itself, by account, or its bot's level."""
+    head = await head_of(house, match_id)
+    sits = occupants_of(head)[seat]
+    known = {occupant_id(house.keys, match_id, who.account_id): who.account_id for who in PEOPLE}
+    return known.get(sits.occupant_id, sits.level)
+
+
+async def head_of(house: House, match_id: str) -> frame_pb2.MatchHead:
+    from grimoire.runtime.rpc import open_channel
+    from grimoire.v1 import rules_pb2, rules_pb2_grpc
+
+    async with open_channel(house.game.address, token=house.keys.service_token) as channel:
+        stub = rules_pb2_grpc.RulesServiceStub(channel)
+        return (await stub.GetHead(rules_pb2.GetHeadRequest(match_id=match_id))).head
+
+
+async def test_the_others_vote_for_a_fellow_who_plays_both(house: House) -> None:
+    match_id, (ada, bo, eve) = await table_of(house, "party", grace_s=600)
+    await leave(house, match_id, 0, "resign")
+    shown = await bo.table_that(match_id, lambda table: table.seats[0].HasField("vacancy"))
+    vacancy = shown.seats[0].vacancy
+    assert vacancy.reason == "resigned"
+    assert [(v.seat, v.name, v.mine, v.cast) for v in vacancy.votes] == [
+        (1, "Bö Äijö", True, False),
+        (2, "Eve", False, False),
+    ]
+    assert (await ada.vote(match_id, 0)).rejection.code == "not_a_voter"
+    cast = (await bo.vote(match_id, 0, 2)).table.seats[0].vacancy.votes[0]
+    assert (cast.cast, cast.fellow) == (True, 2)
+    await eve.vote(match_id, 0, 2)
+    after = await eve.table_that(match_id, lambda table: table.seats[0].now.mine)
+    assert (after.seats[0].now.name, after.seats[0].first.name) == ("Eve", "Ada")
+    assert await holder(house, match_id, 0) == EVE.account_id
+    assert match_id in [m.match_id for m in await ada.matches(mine=True)], "she may come back"
+
+
+async def test_a_bot_plays_on_when_the_time_is_up_and_gets_up_for_who_returns(house: House) -> None:
+    match_id, (ada, bo, _) = await table_of(house, "melee", grace_s=1)
+    await leave(house, match_id, 0)
+    await bo.table_that(match_id, lambda table: table.seats[0].now.bot)
+    assert await holder(house, match_id, 0) == "careful"
+    service = house.client(None)
+    (seat,) = await service.bot_seats()
+    assert (seat.match_id, seat.seat, seat.level) == (match_id, 0, "careful")
+    held = await service.hold("instance", 5, games=[GAME])
+    assert [s.account_id for s in held.seats] == [seat.account_id]
+    back = (await ada.come_back(match_id)).table
+    assert back.seats[0].now.mine
+    assert not back.seats[0].HasField("first")
+    assert await holder(house, match_id, 0) == ADA.account_id
+    assert await service.bot_seats() == []
+
+    async def nobody_holds() -> bool:
+        return not (await service.hold("instance", 5, games=[GAME])).seats
+
+    await until(nobody_holds)
+    assert (await ada.come_back(match_id)).table.seats[0].now.mine, "coming back twice"
+    assert (await ada.matches(mine=True))[0].match_id == match_id
+
+
+async def test_who_acts_in_time_is_back_without_asking(house: House) -> None:
+    match_id, (_, bo, _) = await table_of(house, "melee", grace_s=600)
+    await leave(house, match_id, 0)
+    await bo.table_that(match_id, lambda table: table.seats[0].HasField("vacancy"))
+    reply = await house.send(match_id, "set_stance", b"", ADA.account_id, 0)
+    assert reply.HasField("accepted"), reply
+    await bo.table_that(match_id, lambda table: not table.seats[0].HasField("vacancy"))
+    assert await holder(house, match_id, 0) == ADA.account_id
+
+
+async def test_leaving_while_nobody_listened_is_found_out(house: House) -> None:
+    match_id, _ = await table_of(house, "melee", grace_s=1)
+    await house.lobbies.pop().crash()
+    await leave(house, match_id, 1)
+    await house.open_lobby()
+    await house.client(ADA).table_that(match_id, lambda table: table.seats[1].now.bot)
+    assert await holder(house, match_id, 1) == "careful"
+
+
+async def test_a_seat_that_was_given_is_bound_by_whoever_runs(house: House) -> None:
+    """The game is away when it is decided, and matchmaking dies before the game is back."""
+    match_id, (_, bo, _) = await table_of(house, "melee", grace_s=1)
+    await leave(house, match_id, 2)
+    await bo.table_that(match_id, lambda table: table.seats[2].HasField("vacancy"))
+    await house.game.stop()
+    await bo.table_that(match_id, lambda table: not table.seats[2].HasField("vacancy"))
+    await house.lobbies.pop().crash()
+    await house.game.start()
+    await house.open_lobby()
+    await house.client(BO).table_that(match_id, lambda table: table.seats[2].now.bot)
+    assert await holder(house, match_id, 2) == "careful"
+
+
+async def test_the_end_of_the_match_ends_it_all(house: House) -> None:
+    match_id, (ada, bo, _) = await table_of(house, "melee", grace_s=600)
+    await leave(house, match_id, 0)
+    await bo.table_that(match_id, lambda table: table.seats[0].HasField("vacancy"))
+    await house.void(match_id)
+    over = await bo.table_that(match_id, lambda table: table.over)
+    assert not over.seats[0].HasField("vacancy")
+    assert (await ada.come_back(match_id)).rejection.code == "match_not_running"
+    assert (await bo.vote(match_id, 0)).rejection.code == "match_not_running"
+
+
+async def test_strangers_look_on_and_unknown_matches_are_unknown(house: House) -> None:
+    match_id, _ = await table_of(house, "party", grace_s=600)
+    from grimoire.runtime.identity import Identity
+
+    stranger = house.client(Identity("acc-zoe", "Zoe"))
+    assert [s.now.name for s in (await stranger.table(match_id)).seats] == ["Ada", "Bö Äijö", "Eve"]
+    assert (await stranger.come_back(match_id)).rejection.code == "nothing_to_return_to"
+    assert (await stranger.vote("0" * 26, 0)).rejection.code == "unknown_match"
+
+
+async def test_a_rematch_is_for_those_who_sat_down_first(house: House) -> None:
+    match_id, (ada, bo, _) = await table_of(house, "melee", grace_s=1)
+    await leave(house, match_id, 0)
+    await bo.table_that(match_id, lambda table: table.seats[0].now.bot)
+    await house.void(match_id)
+    await bo.table_that(match_id, lambda table: table.over)
+    offered = (await ada.rematch(match_id)).challenge
+    assert [s.name for s in offered.seats] == ["", "Ada", ""]
+    assert [s.bot for s in offered.seats] == [False] * 3
+    await asyncio.gather(*(house.client(who).rematch(match_id) for who in (BO, EVE)))
+    again = await ada.settled(offered.challenge_id)
+    assert again.status == matchmaking_pb2.CHALLENGE_STATUS_MATCHED
+    assert [s.name for s in again.seats] == ["Eve", "Ada", "Bö Äijö"]
