@@ -1,4 +1,4 @@
-"""A second opinion on steps (WG-6, WG-8, WG-14), from the view and the data file alone.
+"""A second opinion on commands (WG-5 to WG-9, WG-13, WG-14), from the view and the data file alone.
 
 It works in names, collects everything that is wrong with a command, and gives what the rules' table names first. It
 shares nothing with the game but the schema.
@@ -26,11 +26,25 @@ _CARDS = {card for kind in _DATA["kinds"] for card in kind["card_ids"]}
 _COLOURS = ("blue", "red")
 
 ORDER = (
+    "wrong_state",
     "unknown_id",
+    "spell_not_held",
+    "spell_timing",
     "card_not_in_hand",
     "card_not_open",
+    "bad_choice",
+    "lantern_not_bright",
+    "lantern_not_on_board",
+    "already_lit",
+    "nothing_lit",
+    "deposit_not_open",
+    "no_pair",
+    "not_enough_water",
+    "not_enough_fire",
+    "bad_amount",
     "not_your_gnome",
     "gnome_fixed",
+    "gnome_on_terrace",
     "in_transit",
     "already_moved",
     "no_supply",
@@ -47,14 +61,65 @@ ORDER = (
     "fire_full",
     "hand_full",
     "discard_not_allowed",
+    "opposed",
+    "unopposed",
+    "target_blocked",
+    "no_defence_possible",
+    "no_effect",
     "discard_required",
 )
-"""As far as steps can break it, in the order of WG-14."""
+"""The order of WG-14, from the state on."""
+
+_QUIET = ("garden", "wizard_start", "wizard_main", "wizard_pending", "wizard_end", "attack")
+_MAIN = ("wizard_start", "wizard_main")
+_STATES = {
+    "LanternAction": ("garden",),
+    "LightWithWater": ("garden",),
+    "PlaceLantern": ("garden",),
+    "SwapSpirit": ("wizard_start",),
+    "LightWithPair": _MAIN,
+    "MagicianAction": _MAIN,
+    "SpiritAction": _MAIN,
+    "StartAction": ("wizard_pending",),
+    "EndPhase": _QUIET,
+    "EndAction": ("action", "butterfly"),
+    "DeclareAttack": ("attack",),
+    "Withdraw": ("attack",),
+    "Advance": ("attack",),
+    "Defend": ("defence",),
+}
+"""WG-14."""
+
+_STEPS = {
+    "BringPest": "pest",
+    "MovePest": "pest",
+    "ThreatenWithPests": "pest",
+    "BringPestThreatening": "pest",
+    "CollectWater": "water",
+    "DrawSpirit": "spirit",
+    "BringGnome": "gnome",
+    "MoveGnome": "gnome",
+    "ThreatenWithGnome": "gnome",
+    "BringGnomeThreatening": "gnome",
+    "CollectFire": "fire",
+}
+_WIZARD = ("feather", "bottle", "doll")
 
 
-def verdict(view: pb.View, command: Message) -> str:
-    """The code of the rejection, or an empty text; for a step of the action under way, seen by the asked seat."""
-    found = {*getattr(_Position(view), type(command).__name__)(command)}
+def verdict(view: pb.View, command: Message) -> str | None:
+    """The code of the rejection, an empty text, or None: not judged here.
+
+    Args:
+        view: of the asked seat.
+        command: one of its own.
+    """
+    position, name = _Position(view), type(command).__name__
+    judge = getattr(position, name, None)
+    if judge is None:
+        return None
+    if not position.has_state(name):
+        return "wrong_state"
+    found = {*judge(command)}
     assert found <= {*ORDER}, found
     return min(found, key=ORDER.index, default="")
 
@@ -64,12 +129,25 @@ class _Position:
 
     def __init__(self, view: pb.View) -> None:
         self.view = view
-        self.seat = view.active_seat
+        self.seat = view.asked_seat
         self.colour = _COLOURS[self.seat]
         self.held = {space.space: space for space in view.spaces}
         self.at = {piece: s.space for s in view.spaces for piece in (*s.pests, *([s.gnome] if s.gnome else []))}
         self.waiting = {piece for group in view.groups if group.in_transit for piece in group.pieces}
-        self.hand = [*view.seats[self.seat].hand]
+        self.own, self.other = view.seats[self.seat], view.seats[1 - self.seat]
+        self.hand = [*self.own.hand]
+        self.lanterns = {lantern.kind: lantern.state for lantern in self.own.lanterns}
+
+    def has_state(self, name: str) -> bool:
+        """Whether the command belongs to the state (WG-14); spells have their own timing."""
+        action = self.view.action
+        if name in _STEPS:
+            if self.view.state == "butterfly":
+                return name in ("MoveGnome", "BringGnome")
+            if action.gnome:
+                return name in ("MoveGnome", "ThreatenWithGnome")
+            return self.view.state == "action" and action.kind == _STEPS[name]
+        return name not in _STATES or self.view.state in _STATES[name]
 
     # ---- pests ---------------------------------------------------------------------------------------------------
 
@@ -274,6 +352,259 @@ class _Position:
         if self.view.seats[self.seat].fire >= 5:
             yield "fire_full"
 
+    # ---- choices (WG-5, WG-6) ------------------------------------------------------------------------------------
+
+    def LanternAction(self, command: pb.LanternAction) -> Iterator[str]:
+        if command.kind not in self.lanterns:
+            yield "unknown_id"
+        elif self.lanterns[command.kind] != "bright_in_yard":
+            yield "lantern_not_bright"
+
+    def LightWithWater(self, command: pb.LightWithWater) -> Iterator[str]:
+        yield from self._can_light(command.kind)
+        terrace = _DATA["board"]["terrace_deposit"][self.colour]
+        if self.held[terrace].water < 3:
+            yield "not_enough_water"
+
+    def PlaceLantern(self, command: pb.PlaceLantern) -> Iterator[str]:
+        if command.space not in _SPACES:
+            yield "unknown_id"
+            return
+        if "lit_on_board" not in self.lanterns.values():
+            yield "nothing_lit"
+        if not self._holds(command.space) or self.held[command.space].lantern:
+            yield "deposit_not_open"
+
+    def SwapSpirit(self, command: pb.SwapSpirit) -> Iterator[str]:
+        if command.slot not in (0, 1) or command.card not in _CARDS:
+            yield "unknown_id"
+        if command.card not in self.hand:
+            yield "card_not_in_hand"
+
+    def LightWithPair(self, command: pb.LightWithPair) -> Iterator[str]:
+        first, second = (_kind(card) for card in self.own.spirits)
+        if first != second:
+            yield "no_pair"
+        else:
+            yield from self._can_light(first)
+
+    def MagicianAction(self, command: pb.MagicianAction) -> Iterator[str]:
+        if command.kind not in self.lanterns:
+            yield "unknown_id"
+
+    def SpiritAction(self, command: pb.SpiritAction) -> Iterator[str]:
+        if command.slot not in (0, 1):
+            yield "unknown_id"
+
+    def StartAction(self, command: pb.StartAction) -> Iterator[str]:
+        if command.index not in [pending.index for pending in self.view.pending]:
+            yield "unknown_id"
+
+    def EndPhase(self, command: pb.EndPhase) -> Iterator[str]:
+        yield from ()
+
+    def EndAction(self, command: pb.EndAction) -> Iterator[str]:
+        yield from ()
+
+    def _can_light(self, kind: str) -> Iterator[str]:
+        if kind not in self.lanterns:
+            yield "unknown_id"
+        elif self.lanterns[kind] == "lit_on_board":
+            yield "already_lit"
+        elif self.lanterns[kind] != "dim_on_board":
+            yield "lantern_not_on_board"
+
+    # ---- the attack phase (WG-9) ---------------------------------------------------------------------------------
+
+    def Withdraw(self, command: pb.Withdraw) -> Iterator[str]:
+        if command.group not in [group.group for group in self.view.groups]:
+            yield "unknown_id"
+
+    def DeclareAttack(self, command: pb.DeclareAttack) -> Iterator[str]:
+        group = next((group for group in self.view.groups if group.group == command.group), None)
+        if group is None:
+            yield "unknown_id"
+            return
+        found = self._facing(group)
+        yield from [found] * (found != "opposed")
+        if found != "opposed" and not self.own.fire:
+            return  # scenario 27 of WG-17
+        by_gnome = group.pieces[0] in _GNOMES
+        if command.fire > self.own.fire or (by_gnome and not self.own.fire):
+            yield "not_enough_fire"
+        if command.fire < 1 if by_gnome else command.fire != 0:
+            yield "bad_amount"
+        holds = self.held.get(group.target, pb.Space())
+        if holds.pests and holds.gnome and _GNOMES[holds.gnome] == self.colour and command.fire > 1 and by_gnome:
+            yield "own_target"
+
+    def Advance(self, command: pb.Advance) -> Iterator[str]:
+        group = next((group for group in self.view.groups if group.group == command.group), None)
+        if group is None:
+            yield "unknown_id"
+            return
+        found = self._facing(group)
+        yield from [found] * (found != "unopposed")
+
+    def _facing(self, group: pb.Group) -> str:
+        holds = self.held.get(group.target, pb.Space())
+        if not (holds.gnome or holds.pests or holds.fish_fire):
+            return "unopposed"
+        by_gnome = group.pieces[0] in _GNOMES
+        faults = self._gnome_threatens(group.target) if by_gnome else self._pests_threaten(group.target)
+        return "target_blocked" if [*faults] else "opposed"
+
+    def Defend(self, command: pb.Defend) -> Iterator[str]:
+        battle, how, amount = self.view.battle, getattr(command, "with"), command.amount
+        if how not in ("none", "water", "fire"):
+            yield "unknown_id"
+            return
+        holds = self.held.get(battle.target, pb.Space())
+        own = holds.gnome and not holds.pests and _GNOMES[holds.gnome] == self.colour
+        deposit = _SPACES[battle.target]["has_deposit"]
+        if how == "none":
+            yield from ["bad_amount"] * (amount != 0)
+        elif not own or (how == "water" and not deposit):
+            yield "no_defence_possible"
+        else:
+            if amount > (holds.water if how == "water" else self.own.fire):
+                yield f"not_enough_{how}"
+            if amount < 1 or (how == "water" and amount > battle.strength):
+                yield "bad_amount"
+
+    # ---- spells (WG-13) ------------------------------------------------------------------------------------------
+
+    def CastFeather(self, command: pb.CastFeather) -> Iterator[str]:
+        if command.discard not in _CARDS:
+            yield "unknown_id"
+        yield from self._spell("feather", *_MAIN, "wizard_end")
+        if command.discard not in self.hand:
+            yield "card_not_in_hand"
+
+    def CastGem(self, command: pb.CastGem) -> Iterator[str]:
+        yield from self._spell("gem", "wizard_start")
+
+    def CastFlower(self, command: pb.CastFlower) -> Iterator[str]:
+        yield from self._spell("flower", "wizard_start")
+
+    def CastButterfly(self, command: pb.CastButterfly) -> Iterator[str]:
+        yield from self._spell("butterfly", "garden")
+
+    def CastTrinket(self, command: pb.CastTrinket) -> Iterator[str]:
+        yield from self._spell("trinket", "garden")
+        yield from self._can_light(command.kind)
+
+    def CastConch(self, command: pb.CastConch) -> Iterator[str]:
+        yield from self._spell("conch", "defence")
+        if self.view.phase != "attack":
+            yield "spell_timing"
+
+    def CastSkull(self, command: pb.CastSkull) -> Iterator[str]:
+        if command.target not in _SPACES:
+            yield "unknown_id"
+            return
+        yield from self._spell("skull", *_QUIET)
+        if command.fire > self.own.fire or not self.own.fire:
+            yield "not_enough_fire"
+        if command.fire < 1:
+            yield "bad_amount"
+        if _SPACES[command.target]["kind"] in ("pit", "terrace"):
+            yield "forbidden_space"
+        holds = self.held.get(command.target, pb.Space())
+        if not holds.gnome and not holds.pests:
+            yield "no_target"
+        if holds.gnome and _GNOMES[holds.gnome] == self.colour and (not holds.pests or command.fire > 1):
+            yield "own_target"
+
+    def CastEye(self, command: pb.CastEye) -> Iterator[str]:
+        if {command.a, command.b} - _CARDS:
+            yield "unknown_id"
+            return
+        yield from self._spell("eye", *_QUIET)
+        rows = [{*self.own.spirits}, {*self.other.spirits}, {*self.view.row}]
+        if {command.a, command.b} - set().union(*rows):
+            yield "card_not_open"
+        if command.a == command.b:
+            yield "bad_choice"
+        if _kind(command.a) == _kind(command.b) or any({command.a, command.b} <= row for row in rows):
+            yield "no_effect"
+
+    def CastDagger(self, command: pb.CastDagger) -> Iterator[str]:
+        if command.gnome not in _GNOMES:
+            yield "unknown_id"
+            return
+        yield from self._spell("dagger", *_QUIET)
+        yield from self._touched(command.gnome)
+        if not self.view.pests_in_supply:
+            yield "no_supply"
+
+    def CastDoll(self, command: pb.CastDoll) -> Iterator[str]:
+        if command.gnome not in _GNOMES:
+            yield "unknown_id"
+            return
+        yield from self._spell("doll", "wizard_end")
+        if _GNOMES[command.gnome] == self.colour:
+            yield "not_your_gnome"
+        yield from self._touched(command.gnome)
+
+    def CastBottle(self, command: pb.CastBottle) -> Iterator[str]:
+        spaces = [each.space for each in command.water]
+        if {*spaces} - {*_SPACES}:
+            yield "unknown_id"
+            return
+        yield from self._spell("bottle", *_MAIN, "wizard_end")
+        if not all(map(self._holds, spaces)):
+            yield "deposit_not_open"
+        if any(each.amount > self.held.get(each.space, pb.Space()).water for each in command.water):
+            yield "not_enough_water"
+        amounts = [each.amount for each in command.water]
+        dry = any(not self.held.get(space, pb.Space()).water for space in spaces)
+        if dry or min(amounts, default=0) < 0 or len({*spaces}) < len(spaces):
+            yield "bad_amount"
+        if not 1 <= sum(amounts) <= self.other.fire:
+            yield "bad_amount"
+
+    def CastFish(self, command: pb.CastFish) -> Iterator[str]:
+        spaces = [each.space for each in command.fires]
+        if {*spaces} - {*_SPACES}:
+            yield "unknown_id"
+            return
+        yield from self._spell("fish", *_QUIET)
+        amounts = [each.amount for each in command.fires]
+        if sum(amounts) > self.own.fire:
+            yield "not_enough_fire"
+        if not any(amounts) or min(amounts) < 0 or max(amounts) > 5 or len({*spaces}) < len(spaces):
+            yield "bad_amount"
+        for space in spaces:
+            holds = self.held.get(space, pb.Space())
+            if _SPACES[space]["kind"] in ("pit", "terrace"):
+                yield "forbidden_space"
+            if holds.gnome or holds.pests or holds.fish_fire:
+                yield "space_occupied"
+
+    def _spell(self, spell: str, *states: str) -> Iterator[str]:
+        if spell not in self.own.spells:
+            yield "spell_not_held"
+        if self.view.state not in states or (self.view.wizard_replaced and spell in _WIZARD):
+            yield "spell_timing"
+
+    def _touched(self, gnome: str) -> Iterator[str]:
+        holds = self.held[self.at[gnome]] if gnome in self.at else pb.Space()
+        if self._in_supply(gnome) or holds.pests:
+            yield "not_your_gnome"
+        if holds.lantern:
+            yield "gnome_fixed"
+        if holds.space and _SPACES[holds.space]["kind"] == "terrace":
+            yield "gnome_on_terrace"
+        if gnome in self.waiting:
+            yield "in_transit"
+
+    def _holds(self, space: str) -> bool:
+        holds = self.held.get(space, pb.Space())
+        return bool(
+            _SPACES[space]["has_deposit"] and holds.gnome and not holds.pests and _GNOMES[holds.gnome] == self.colour
+        )
+
     # ---- parts ---------------------------------------------------------------------------------------------------
 
     def _in_supply(self, piece: str) -> bool:
@@ -292,3 +623,7 @@ class _Position:
 
     def _group(self, origin: str, target: str) -> pb.Group | None:
         return next((g for g in self.view.groups if (g.origin, g.target) == (origin, target)), None)
+
+
+def _kind(card: str) -> str:
+    return next(kind["id"] for kind in _DATA["kinds"] if card in kind["card_ids"])
