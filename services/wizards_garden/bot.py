@@ -13,7 +13,9 @@ from wizards_garden.heuristic import Heuristic
 from wizards_garden.levels import Level
 from wizards_garden.outlook import Chance
 from wizards_garden.rules import WizardsGarden
+from wizards_garden.search import search
 from wizards_garden.sight import imagined
+from wizards_garden.state import State
 
 __all__ = ["WizardsGardenBot"]
 
@@ -38,6 +40,12 @@ class WizardsGardenBot:
             return entry.type, complete_at_random(entry, WizardsGarden.schema.commands[entry.type], rng)
         if not isinstance(view, pb.View):
             raise TypeError(f"{type(view).__name__} is no view of the Wizard's Garden")
-        state = imagined(view, prompt.seat, rng)
-        command = Heuristic(Chance(rng)).choose(state)
+
+        def imagine() -> State:
+            return imagined(view, prompt.seat, rng)
+
+        if kind is Level.SEARCHING:
+            command = search(imagine, rng, budget_ms)
+        else:
+            command = Heuristic(Chance(rng)).choose(imagine())
         return WizardsGarden.schema.code(command), command

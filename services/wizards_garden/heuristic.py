@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from msgspec.structs import replace
 
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
-from wizards_garden.appraisal import Appraisal, Weights, best_defence, likelihood, threat_worth, threats_worth
+from wizards_garden.appraisal import Appraisal, Weights, best_defence, likelihood, threat_worth
 from wizards_garden.board import ADJACENT, IS_DEPOSIT, TERRACE_DEPOSIT
 from wizards_garden.casting import spells_worth_trying
 from wizards_garden.draft import Draft
@@ -40,9 +40,6 @@ _WON: Final = 10_000.0
 _LIKED: Final = {GNOME: 5.0, FIRE: 4.0, WATER: 3.0, PEST: 2.0, SPIRIT: 1.0}
 """How good it is to have a kind's action at hand, in the preparation."""
 
-_NOISE: Final = 0.5
-"""Choices so near are taken now this, now that way: no two players repeat themselves for ever."""
-
 _CARD_UNSEEN: Final = 0.9
 _LIGHT_AT_HAND: Final = 14.0
 _WIZARD_PHASE: Final = 12.0
@@ -50,6 +47,7 @@ _WIZARD_PHASE: Final = 12.0
 
 
 WEIGHTS: Final = Weights()
+NOISE: Final = 0.5
 
 
 @functools.cache
@@ -61,11 +59,14 @@ class Heuristic:
     """The player.
 
     Args:
-        chance: for what the tried commands would draw.
+        chance: for what the tried commands would draw, and for the noise.
+        weights: what it values.
+        noise: choices so near, in points, are taken now this, now that way: two players do not repeat themselves.
     """
 
-    def __init__(self, chance: Chance, weights: Weights = WEIGHTS) -> None:
+    def __init__(self, chance: Chance, weights: Weights = WEIGHTS, noise: float = NOISE) -> None:
         self._chance = chance
+        self._noise = noise
         self._appraisal = _appraisal(weights)
 
     def choose(self, state: State) -> Message:
@@ -85,11 +86,13 @@ class Heuristic:
             ranked = self._tried(state, me, self._plain(state, me))
         if stage not in (Stage.PREPARATION, Stage.ACTION, Stage.BUTTERFLY):
             self._add_spells(state, me, ranked)
-        noisy = [(worth + _NOISE * self._chance.random(), command) for worth, command in ranked]
-        noisy.sort(key=_worth, reverse=True)
-        return noisy
+        if self._noise:
+            ranked = [(worth + self._noise * self._chance.random(), command) for worth, command in ranked]
+        ranked.sort(key=_worth, reverse=True)
+        return ranked
 
-    def _value(self, draft: Draft, me: int) -> float:
+    def worth(self, draft: Draft, me: int) -> float:
+        """The points of a position, one that is decided included."""
         result = draft.result
         if result is not None:
             return 0.0 if result.winner is None else _WON if result.winner == me else -_WON
@@ -126,7 +129,7 @@ class Heuristic:
             return self._settled(answered, me) if answered is not None else best
         if stage is Stage.WIZARD_PENDING:
             return self._after_pending(draft.freeze(), me)
-        return self._value(draft, me)
+        return self.worth(draft, me)
 
     def _after_action(self, state: State, me: int) -> float:
         while True:
@@ -148,13 +151,13 @@ class Heuristic:
             if draft is None:
                 break
             state = draft.freeze()
-        return self._value(Draft(state), me)
+        return self.worth(Draft(state), me)
 
     # ---- steps -------------------------------------------------------------------------------------------------------
 
     def _steps(self, state: State, me: int) -> Ranked:
         """The steps of an action, each valued with what another step may make of it."""
-        before = self._value(Draft(state), me)
+        before = self.worth(Draft(state), me)
         ranked: Ranked = []
         for command in self._plain(state, me):
             if isinstance(command, pb.EndAction):
@@ -164,7 +167,7 @@ class Heuristic:
             else:
                 draft = tried(state, command, self._chance)
                 if draft is not None:
-                    ranked.append((self._value(draft, me) + _prospect(draft, me), command))
+                    ranked.append((self.worth(draft, me) + _prospect(draft, me), command))
         return ranked
 
     # ---- preparation and wizard phase --------------------------------------------------------------------------------
@@ -183,7 +186,7 @@ class Heuristic:
     def _wizard(self, state: State, me: int) -> Ranked:
         """The choices of the wizard phase. What an action is worth does not hang on where it comes from."""
         seat = state.seats[me]
-        now = self._value(Draft(state), me)
+        now = self.worth(Draft(state), me)
         spirits = [CARD_KIND[card] for card in seat.spirits]
         swaps = [*dict.fromkeys(CARD_KIND[card] for card in seat.hand)] if state.stage is Stage.WIZARD_START else []
         two_steps = {kind: self._gain(state, me, now, kind, 2) for kind in {*spirits, *swaps}}
@@ -212,7 +215,7 @@ class Heuristic:
         draft = tried(state, command, self._chance)
         if draft is None:
             return []
-        now = self._value(draft, me)
+        now = self.worth(draft, me)
         one, two = (CARD_KIND[held] for held in draft.spirits[me])
         gain = max(two_steps[one], two_steps[two], best_step)
         if one == two and draft.lanterns[me][one] == DIM_ON_BOARD:
@@ -234,7 +237,7 @@ class Heuristic:
         if not state.seats[me].spells:
             return
         best = max([worth for worth, _ in ranked])
-        now = self._value(Draft(state), me)
+        now = self.worth(Draft(state), me)
         for command, instead in spells_worth_trying(state, me):
             draft = tried(state, command, self._chance)
             if draft is None:
