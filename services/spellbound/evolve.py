@@ -508,7 +508,8 @@ def _arrange_under_way(draft: Draft, event: pb.PositionArranged) -> None:
     if event.HasField("ride"):
         draft.ride = Ride(event.ride.rider, PLACE_INDEX[event.ride.to])
     if event.window:
-        draft.window = Window(WindowKind(event.window), (*event.passed,))
+        caster = event.window_caster if event.HasField("window_caster") else NO_ONE
+        draft.window = Window(WindowKind(event.window), (*event.passed,), caster)
     if event.HasField("batch"):
         draft.batch = Batch(event.batch.cause, tuple(PIECE_INDEX[piece] for piece in event.batch.moves))
     draft.stones = tuple(Stone(s.number, s.stone == "sun", s.turned) for s in event.stones)

@@ -12,7 +12,7 @@ from grimoire.engine.written import PositionError
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.arranging import arrange
 from spellbound.faults import check_position, position_fault
-from spellbound.options import configure, terms_of
+from spellbound.options import MAX_MAGES, configure, terms_of
 from spellbound.places import NOWHERE, PIECES, PLACES, TROLL
 from spellbound.state import NO_BATTLE, NO_ONE, Progress, Stage, State, Stones
 
@@ -89,7 +89,7 @@ def _seats(options: Mapping[str, str]) -> int:
     """How many seats the options tell of; anything they cannot mean is refused as an option."""
     seats = [int(seat) for seat in options.get("mage_seats", "").split(",") if seat.isdigit()]
     if seats:
-        return max(seats) + 1
+        return min(max(seats) + 1, MAX_MAGES)
     mages = options.get("mages", "1")
     return int(mages) if mages in ("1", "2", "3", "4") else 1
 
@@ -134,6 +134,8 @@ def _copy_under_way(event: pb.PositionArranged, state: State) -> None:
     if state.window is not None:
         event.window = state.window.kind.value
         event.passed.extend(state.window.passed)
+        if state.window.caster != NO_ONE:
+            event.window_caster = state.window.caster
         event.stones.extend(
             pb.DrawnStone(number=stone.number, stone="sun" if stone.sun else "moon", turned=stone.turned)
             for stone in state.stones

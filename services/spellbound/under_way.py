@@ -47,7 +47,8 @@ def _check_present(event: pb.PositionArranged) -> None:
     asking = state == Stage.CONSENT
     demand(event.HasField("ride") == asking, "A ride is asked for in `consent`, and only there.", "SB-8.2")
     demand(bool(window) == (state == Stage.REACTION), "A window is open in `reaction`, and only there.", "SB-16.3")
-    demand(window or not event.passed, "Seats pass in a window.", "SB-16.3")
+    acts = event.passed or event.HasField("window_caster")
+    demand(window or not acts, "Seats pass and cast in a window.", "SB-16.3")
     moves = window == WindowKind.MOVES
     demand(event.HasField("batch") == moves, "A batch waits in the window `moves`, and only there.", "SB-13.3")
     in_battle = window == WindowKind.ENCOUNTER_STONES
@@ -121,7 +122,8 @@ def _check_window(event: pb.PositionArranged) -> None:
     demand(event.window in kinds, f"`window` must be one of {', '.join(kinds)}.", "SB-16")
     passed = [*event.passed]
     demand(len({*passed}) == len(passed), "A seat passes once in a window.", "SB-16.3")
-    demand(all(seat < event.seats for seat in passed), f"There are {event.seats} seats.", "SB-1.2")
+    known = all(seat < event.seats for seat in (*passed, event.window_caster))
+    demand(known, f"There are {event.seats} seats.", "SB-1.2")
     if event.window == WindowKind.MOVES:
         _check_batch(event, event.batch)
     if event.window == WindowKind.STONE:

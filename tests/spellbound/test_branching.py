@@ -1,0 +1,196 @@
+"""Playing on from any decision of a match: the arranged position is the same in everything that matters."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import asdict, replace
+
+from grimoire.engine import ALL, PUBLIC, Actor, Decision, Illegal, Seat, Setup, Start, Viewer
+from grimoire.fairness import RecordedDraws, Secret
+from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
+from grimoire.match.branch import MAX_POSITION_BYTES
+from spellbound.positions import SpellboundPositions, position_fault
+from spellbound.rules import Spellbound
+from spellbound.state import Result, Stage, State, WindowKind
+from tests.battery.playing import complete
+
+GAME = Spellbound()
+POSITIONS = SpellboundPositions()
+SEATS = 3
+OPTIONS = {"mages": "4", "mage_seats": "0,1,2,1"}
+"""Four mages of three seats: one seat holds two of them."""
+
+FAR_GAMES: tuple[Mapping[str, Any], ...] = (
+    {
+        "lower_row": ["centaur_1", "centaur_2", "giant_eagle_1", "warlock_1"],
+        "mages": ["wilderness"] * 4,
+        "spells": {0: ["puppetry", "teleport"], 1: ["hat_trick", "alchemy"], 2: ["book_wyrm", "winning_smile"]},
+        "hats": {"red": 3, "blue": 3},
+        "policies": {1: "always"},
+        "upper_row": ["witch_red_a", "witch_blue_a", "troll_b"],
+        "deck_top": ["witch_red_c", "basic_move_red", "witch_blue_b", "basic_move_blue", "basic_move_green", "knight"],
+    },
+    {
+        "lower_row": ["basic_magic_red", "basic_magic_blue", "magic_dwarf_1", "lizardman_1"],
+        "mages": ["city_red", "city_blue", "city_green", "city_red"],
+        "spells": {1: ["alchemy", "hat_trick"], 2: ["teleport"], 3: ["book_wyrm"]},
+        "hats": {"red": 3, "blue": 3, "green": 3},
+        "bag": "s1 m6",
+        "deck": 2,
+        "sun_pile": ["dragon_1", "dragon_2"],
+        "moon_pile": ["witch_red_c", "witch_green_c"],
+    },
+    {
+        "state": "witching",
+        "mages": ["village_04"] * 4,
+        "books": {"red": "gained", "blue": "gained", "green": "gained", "yellow": 8},
+        "hats": {"yellow": 7},
+        "spells": {0: ["alchemy", "circle_of_magi"], 2: ["hat_trick", "book_wyrm"]},
+        "witch": 3,
+        "minions": ["skeleton_army"],
+        "deck": 3,
+        "sun_pile": ["giant_eagle_1", "warrior_1"],
+    },
+)
+USEFUL = ("card_step", "play_card", "cast_spell", "use_wand", "answer_ride", "declare_final_battle")
+"""Commands that a random player takes more often than its chance: they make what branches must stand."""
+
+
+def draws(seed: int) -> RecordedDraws:
+    return RecordedDraws(GAME.id, Secret(random.Random(f"joint {seed}").randbytes(32)))
+
+
+def options() -> dict[str, str]:
+    facts = GAME.configure(OPTIONS, SEATS)
+    assert not isinstance(facts, Illegal)
+    return dict(facts.options)
+
+
+def started(seed: int, position: bytes = b"") -> State:
+    start = GAME.start(Setup("branch", SEATS, options(), position), draws(seed))
+    assert isinstance(start, Start), start
+    return start.state
+
+
+def beginning(seed: int) -> State:
+    """A deal, or one of the games that are far on."""
+    which = seed % (len(FAR_GAMES) + 1)
+    if which == len(FAR_GAMES):
+        return started(seed)
+    return started(seed, POSITIONS.parse(FAR_GAMES[which], options()).SerializeToString())
+
+
+def play_on(state: State, seed: int) -> Iterator[State]:
+    """The state at each decision of a random match, the first included."""
+    chance = random.Random(seed)
+    while GAME.outcome(state) is None:
+        yield state
+        prompts = GAME.prompts(state)
+        [prompt] = chance.choices(prompts, [20 if each.required else 1 for each in prompts])
+        legal = GAME.legal(state, prompt.seat, prompt)
+        weights = [6 if entry.type.startswith(USEFUL) else 1 for entry in legal]
+        command = complete(chance.choices(legal, weights)[0], GAME.schema, chance)
+        decision = GAME.decide(state, Actor.of_seat(prompt.seat), command, prompt, draws(seed))
+        assert isinstance(decision, Decision), (decision, command)
+        state = decision.state
+
+
+def branch(state: State) -> State:
+    """The state with which a new match from this one begins."""
+    event = POSITIONS.from_state(state)
+    assert position_fault(event, state.terms) == ""
+    body = event.SerializeToString(deterministic=True)
+    assert len(body) <= MAX_POSITION_BYTES
+    branched = started(0, body)
+    usual, found = asdict(without_the_past(state, branched.facts)), asdict(branched)
+    assert {name: found[name] for name in found if found[name] != usual[name]} == {}
+    return branched
+
+
+def without_the_past(state: State, facts: int) -> State:
+    """What only tells how a state came about: how many events there were, stones that wait for nothing, and in which
+    part of its turn a seat has declared the battle."""
+    told = replace(state, facts=facts, terms=replace(state.terms, arranged=True))
+    return replace(told, stones=()) if state.window is None else replace(told, stage=Stage.STORY)
+
+
+def shown(state: State, viewer: Viewer) -> pb.View:
+    view = GAME.view(state, viewer)
+    view.ClearField("arranged")
+    view.ClearField("deck_cards")  # nobody was told what an arranged deck is made of
+    if state.window is None:
+        view.ClearField("stones")
+    return view
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32), st.integers(0, 6))
+def test_any_decision_can_be_played_on_from(seed: int, first: int) -> None:
+    for state in itertools.islice(play_on(beginning(seed), seed), first, 200, 7):
+        branched = branch(state)
+        for viewer in (PUBLIC, ALL, Viewer.of_seat(Seat(1))):
+            assert shown(branched, viewer) == shown(state, viewer)
+        before, now = GAME.prompts(state), GAME.prompts(branched)
+        assert [(p.seat, p.kind, p.deadline_class) for p in now] == [(p.seat, p.kind, p.deadline_class) for p in before]
+        for old, new in zip(before, now, strict=True):
+            assert GAME.legal(branched, new.seat, new) == GAME.legal(state, old.seat, old)
+        assert GAME.outcome(branched) is None
+
+
+def test_every_stage_and_window_can_be_played_on_from() -> None:
+    wanted = ({*Stage} - {Stage.SETUP, Stage.OVER, Stage.REACTION}) | {*WindowKind}
+    seen: set[Stage | WindowKind] = set()
+    for seed in range(400):
+        for state in play_on(beginning(seed), seed):
+            here = state.asked if state.window is None else state.window.kind
+            if here not in seen or state.window is not None or state.asked is Stage.CONSENT:
+                seen.add(here)
+                branch(state)
+        if seen == wanted:
+            break
+    assert seen == wanted
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.integers(0, 2**32), st.integers(0, 60))
+def test_a_branch_goes_on_to_an_end_and_can_be_branched_again(seed: int, after: int) -> None:
+    state = next(itertools.islice(play_on(beginning(seed), seed), after, None), None)
+    if state is None:
+        return
+    for step, here in enumerate(play_on(branch(state), seed + 1)):
+        if step % 25 == 0:
+            assert branch(here).terms == here.terms
+
+
+def test_there_is_nothing_to_play_on_from_before_the_deal_and_after_the_end() -> None:
+    state = started(1)
+    for nothing in (replace(state, stage=Stage.SETUP), replace(state, result=Result(won=False, reason="resigned"))):
+        with pytest.raises(ValueError, match="while the match runs"):
+            POSITIONS.from_state(nothing)
+
+
+def test_the_start_refuses_what_is_no_position() -> None:
+    event = POSITIONS.parse({}, options())
+    event.lower_row.append("dwarf")
+    for body in (b"\xff\xff", event.SerializeToString()):
+        refusal = GAME.start(Setup("branched", SEATS, options(), body), draws(0))
+        assert isinstance(refusal, Illegal)
+        assert (refusal.code, refusal.field) == ("bad_position", "position")
+
+
+def test_hidden_parts_of_a_position() -> None:
+    # Decks, face-down villages, set-aside and boxed cards go to nobody; merging all parts gives the whole event again.
+    event = POSITIONS.parse({"villages": {"village_10": "?warrior_1"}, "deck_top": ["dragon_2"]}, options())
+    split = GAME.schema.split([event], SEATS)
+    assert [*split.parts] == ["sealed"]
+    for word in (b"warrior_1", b"dragon_2", b"witch_red_b", b"alchemy", b"lizardman_3"):
+        assert word in split.parts["sealed"]
+        assert word not in split.public
+    assert GAME.schema.merge(split.public, split.parts) == [event]
