@@ -11,6 +11,8 @@ from grimoire.match import Entry
 from grimoire.match.driver import BotPlayers
 from grimoire.match.table import Table
 from grimoire.v1 import match_pb2
+from spellbound.places import BOOKS, GAINED
+from tests.spellbound.keen import keen_turn
 from tests.wizards_garden.lively import lively_command
 
 Course = Callable[[Table, BotPlayers], None]
@@ -147,8 +149,53 @@ def lively(table: Table, bots: BotPlayers) -> None:
         assert isinstance(table.play(opened.prompt.seat, command, opened.prompt_id), Entry)
 
 
+def keen(tries: int, first: Callable[[Table], None] | None = None) -> Course:
+    """Spellbound by the best of so many random turns; `first` is done when the handshake is over."""
+
+    def course(table: Table, bots: BotPlayers) -> None:
+        handshake(table)
+        if first is not None:
+            first(table)
+        chance = random.Random(table.match_id)
+        while not table.running.over:
+            secret = table.running.joint
+            assert secret is not None
+            for played in keen_turn(table.running.game, secret, chance, tries):
+                table.now_ms += chance.randrange(300, 9_000)
+                prompt = played.prompt
+                opened = next(p for p in table.running.prompts if p.prompt == prompt)
+                assert isinstance(table.play(prompt.seat, played.command, opened.prompt_id), Entry)
+
+    return course
+
+
+def asked_always(table: Table) -> None:
+    """Every seat wants to be asked whenever it may be."""
+    for seat in range(len(table.running.occupants)):
+        table.now_ms += 500
+        table.play(seat, table.referee.schema.command("set_reaction_policy", {"policy": "always"}))
+
+
+def declaring(*uses: str) -> Course:
+    """The final battle is declared at once: these are the uses of the gained books in their order."""
+
+    def course(table: Table, bots: BotPlayers) -> None:
+        handshake(table)
+        table.now_ms += 3_000
+        command = table.referee.schema.command("declare_final_battle")
+        books = [book for book, at in zip(BOOKS, table.running.game.books, strict=True) if at == GAINED]
+        for book, use in zip(books, uses, strict=True):
+            command.books.add(book=book, use=use)
+        seat = table.running.prompts[0].prompt.seat
+        assert isinstance(table.play(seat, command, table.running.prompts[0].prompt_id), Entry)
+        if not table.running.over:  # Alchemy asks first
+            table.expire_next()
+
+    return course
+
+
 def nobody_there(table: Table, bots: BotPlayers) -> None:
-    """Both seats' clocks run out until the match is over."""
+    """All seats' clocks run out until the match is over."""
     handshake(table)
     while not table.running.over:
         assert isinstance(table.expire_next(), Entry)
@@ -241,6 +288,118 @@ _GARDEN: tuple[Plan, ...] = (
     _garden("void_by_the_host", ended_by_the_host, "maintenance"),
 )
 
+
+def _spellbound(
+    name: str,
+    course: Course,
+    *reasons: str,
+    seats: int = 2,
+    position: Mapping[str, object] | None = None,
+    **options: str,
+) -> Plan:
+    if position is not None:
+        mages = int(options.get("mages", seats))
+        options |= {"mages": str(mages), "mage_seats": ",".join(str(mage % seats) for mage in range(mages))}
+    return Plan(name, "spellbound", options, ("random",) * seats, name, course, reasons, position)
+
+
+_GATHERED: Mapping[str, object] = {
+    "state": "witching",
+    "books": dict.fromkeys(("red", "blue", "green", "yellow"), "gained"),
+    "witch": 2,
+    "minions": ["skeleton_army"],
+    "lower_row": [f"basic_magic_{book}" for book in ("red", "blue", "green", "yellow", "silver")],
+}
+_AT_THE_TOWER: Mapping[str, object] = {**_GATHERED, "mages": ["village_04", "village_04"]}
+_LAST_STORY: Mapping[str, object] = {
+    "moved": True,
+    "deck": [],
+    "mages": ["wilderness", "city_red", "city_blue"],
+    "lower_row": ["basic_influence_blue", "basic_influence_green"],
+}
+_RIDERS: Mapping[str, object] = {
+    "state": "witching",
+    "books": {"red": 8, "blue": 8, "green": 6, "yellow": 6},
+    "spells": [["teleport", "alchemy"], ["hat_trick"], ["book_wyrm", "puppetry"]],
+    "wands": [3, 2, 0],
+    "mages": ["wilderness", "wilderness", "wilderness"],
+    "lower_row": ["centaur_1", "warlock_1", "warlock_2", "ranger_1", "vampire_2", "fortuna_deck"],
+    "upper_row": ["witch_red_a", "witch_blue_a"],
+    "moon_pile": ["witch_green_a"],
+    "watchman": "city_red",
+}
+_CIRCLE: Mapping[str, object] = {
+    "state": "witching",
+    "books": {"red": "gained", "blue": "gained", "green": "gained", "yellow": 8, "silver": "gained"},
+    "spells": [["circle_of_magi"], ["sun_burst", "winning_smile"]],
+    "mages": ["village_04", "city_yellow"],
+    "lower_row": ["changeling", "squire", "librarian", "warrior_1", "pixies_1"],
+    "upper_row": ["witch_red_a"],
+    "moon_pile": ["witch_green_a", "troll_a"],
+    "influence": {"village_03": ["basic_influence_red"]},
+    "witch": 2,
+}
+
+_SPELLBOUND: tuple[Plan, ...] = (
+    *(
+        _spellbound(f"keen_{seats}_{name}", keen(30), "books_lost", seats=seats, **options)
+        for seats in (1, 2, 3, 4)
+        for name, options in (
+            ("normal", {"mages": str(max(2, seats))}),
+            ("troll_buster", {"troll_buster": "true", "first_mage": "0"}),
+            ("dan", {"dan": str(seats + 3), "mages": "4"}),
+            ("witchfinder", {"witchfinder_general": "true"}),
+        )
+    ),
+    _spellbound("asked_always", keen(30, asked_always), "books_lost", seats=3),
+    _spellbound("with_troubles", with_troubles, "books_lost"),
+    _spellbound("nobody_there", nobody_there, "books_lost", seats=3, mages="4"),
+    _spellbound("resigned", resigning(1, 12), "resigned"),
+    _spellbound("battle_won", declaring("sun", "skeleton_army", "sun", "sun"), "final_battle", position=_AT_THE_TOWER),
+    _spellbound(
+        "battle_lost",
+        declaring("sun", "sun", "sun", "sun"),
+        "final_battle_lost",
+        position={**_AT_THE_TOWER, "minions": ["skeleton_army", "goblin_spider_riders", "danzer"]},
+    ),
+    _spellbound(
+        "annihilated",
+        nobody_there,
+        "annihilation",
+        seats=3,
+        position={
+            **_LAST_STORY,
+            "bag": "s0 m0",
+            "drawn": "s3 m2",
+            "moon_pile": ["witch_red_c", "witch_blue_c", "witch_green_c", "witch_yellow_c", "troll_b"],
+        },
+    ),
+    _spellbound(
+        "witch_at_top",
+        nobody_there,
+        "witch_at_top",
+        seats=3,
+        position={**_LAST_STORY, "witch": 4, "sun_pile": ["basic_move_red"]},
+    ),
+    _spellbound(
+        "wicked_deck_empty", nobody_there, "wicked_deck_empty", seats=3, position={**_LAST_STORY, "wicked_deck": []}
+    ),
+    _spellbound(
+        "pieces_at_end",
+        nobody_there,
+        "pieces_at_end",
+        seats=3,
+        position={**_LAST_STORY, "hats": {"green": 8}, "troll": 9, "books": {"green": "gained", "silver": "gained"}},
+    ),
+    _spellbound("riders_0", keen(40, asked_always), "final_battle", seats=3, position=_RIDERS),
+    _spellbound("riders_1", keen(40, asked_always), "final_battle", seats=3, position=_RIDERS),
+    _spellbound("riders_2", keen(40, asked_always), "final_battle", seats=3, position=_RIDERS),
+    _spellbound("circle_won", keen(20), "final_battle", position=_CIRCLE),
+    _spellbound("void_never_sealed", never_sealed, "not_sealed"),
+    _spellbound("void_never_opened", never_opened, "not_opened"),
+    _spellbound("void_by_the_host", ended_by_the_host, "maintenance"),
+)
+
 PLANS: tuple[Plan, ...] = (
     *(
         Plan(
@@ -274,4 +433,5 @@ PLANS: tuple[Plan, ...] = (
     _plan("void_never_opened", never_opened, "not_opened"),
     _plan("void_by_the_host", ended_by_the_host, "maintenance"),
     *_GARDEN,
+    *_SPELLBOUND,
 )

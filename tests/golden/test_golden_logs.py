@@ -53,6 +53,20 @@ def created_and_ends(game: str) -> tuple[list[dict[str, str]], set[str]]:
     return chosen, ends
 
 
+def spells_cast(name: str) -> set[str]:
+    """The spells of a game's logs, in which every event of its schema occurs."""
+    game = load_game(name).game
+    types, spells = set(), set()
+    for log in golden_names(HERE / game.id):
+        for entry in read_export([gzip.decompress((HERE / game.id / f"{log}.jsonl.gz").read_bytes())]).entries:
+            for event in match_pb2.Events.FromString(entry.public).events:
+                types.add(event.type)
+                if event.type == "spell_cast":
+                    spells.add(game.schema.events[event.type].FromString(event.body).spell)
+    assert types >= game.schema.events.keys()
+    return spells
+
+
 def test_all_battlefields_decks_and_ends_occur():
     chosen, ends = created_and_ends("two_towers")
     assert len({(options["battlefield"], options["deck_type"]) for options in chosen}) == 16
@@ -82,16 +96,29 @@ def test_all_spells_events_and_ends_of_the_garden_occur():
         "not_opened",
         "maintenance",
     }
-    game = load_game("wizards_garden").game
-    types, spells = set(), set()
-    for name in golden_names(HERE / game.id):
-        for entry in read_export([gzip.decompress((HERE / game.id / f"{name}.jsonl.gz").read_bytes())]).entries:
-            for event in match_pb2.Events.FromString(entry.public).events:
-                types.add(event.type)
-                if event.type == "spell_cast":
-                    spells.add(game.schema.events[event.type].FromString(event.body).spell)
-    assert types >= game.schema.events.keys()
-    assert len(spells) == 12
+    assert len(spells_cast("wizards_garden")) == 12
+
+
+def test_all_seats_difficulties_spells_events_and_ends_of_spellbound_occur():
+    chosen, ends = created_and_ends("spellbound")
+    assert {int(options["mages"]) for options in chosen} == {1, 2, 3, 4}
+    assert {len({*options["mage_seats"].split(",")}) for options in chosen} == {1, 2, 3, 4}
+    assert {options["troll_buster"] for options in chosen} == {options["witchfinder_general"] for options in chosen}
+    assert len({options["dan"] for options in chosen}) >= 4
+    assert ends >= {
+        "final_battle",
+        "final_battle_lost",
+        "books_lost",
+        "pieces_at_end",
+        "witch_at_top",
+        "wicked_deck_empty",
+        "annihilation",
+        "resigned",
+        "not_sealed",
+        "not_opened",
+        "maintenance",
+    }
+    assert len(spells_cast("spellbound")) == 10
 
 
 @pytest.mark.parametrize("game", game_names())
