@@ -166,6 +166,11 @@ def _extended(event: match_pb2.ClockExtended, words: Words, _: Mapping[int, str]
     return words("event.clock_extended", time=duration(event.by_ms))
 
 
+def _closed(event: match_pb2.PromptClosed, words: Words, _: Mapping[int, str]) -> str:
+    expired = event.cause == match_pb2.PROMPT_CAUSE_EXPIRED
+    return words("event.prompt_expired") if expired else ""
+
+
 def _voided(event: match_pb2.MatchVoided, words: Words, names: Mapping[int, str]) -> str:
     key = f"event.match_voided.{event.reason}"
     seats = ", ".join(seat_label(seat, words, names) for seat in event.seats)
@@ -183,11 +188,12 @@ _SAY: Final[dict[type[Message], _Say]] = {
     match_pb2.NoncesRevealed: lambda _event, words, _names: words("event.nonces_revealed"),
     match_pb2.MatchStarted: _started,
     match_pb2.ClockExtended: _extended,
+    match_pb2.PromptClosed: _closed,
     match_pb2.SeatBound: lambda event, words, names: words(
         "event.seat_bound", seat=seat_label(event.seat, words, names)
     ),
     match_pb2.MatchVoided: _voided,
     match_pb2.FairnessRevealed: _revealed,
 }
-# Prompts are shown as prompts, and a game says itself how it ended.
+# Open prompts are shown as prompts, and a game says itself how it ended.
 _PLATFORM_TYPES: Final = frozenset(PLATFORM.events.values())
