@@ -9,7 +9,7 @@ from wizards_garden.catalogue import DATA
 from wizards_garden.pieces import CARD_KIND, KINDS, PIECES
 from wizards_garden.words import LANGUAGES, words_in
 
-__all__ = ["kind_of", "name_of", "number_of"]
+__all__ = ["kind_of", "name_of", "number_of", "timing_of"]
 
 
 def number_of(piece: str) -> int:
@@ -37,6 +37,18 @@ def name_of(thing: str, language: str) -> str:
     ('Tulen henki', 'pest 7', 'c4')
     """
     return _names(language if language in LANGUAGES else LANGUAGES[0]).get(thing, thing)
+
+
+_TIMINGS = {spell.id: "own_wizard_phase" if spell.timing == "wizard_phase" else spell.timing for spell in DATA.spells}
+
+
+def timing_of(spell: str) -> str:
+    """The term that tells when a spell may be cast.
+
+    >>> timing_of("feather"), timing_of("conch")
+    ('own_wizard_phase', 'opponent_attack_phase')
+    """
+    return _TIMINGS[spell]
 
 
 @functools.cache

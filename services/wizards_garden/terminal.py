@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 from grimoire.engine.lines import wrapped
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.catalogue import DATA
-from wizards_garden.names import name_of
+from wizards_garden.names import name_of, timing_of
 from wizards_garden.pieces import COLOURS
 from wizards_garden.short import (
     RECORDS,
@@ -37,8 +37,6 @@ _CELL: Final = 9
 _NARROW_CELL: Final = 7
 _NARROW: Final = 48
 """Below so many columns the cells stand closer."""
-
-_TIMINGS: Final = {spell.id: spell.timing for spell in DATA.spells}
 
 
 class WizardsGardenTerminal:
@@ -205,7 +203,7 @@ class _Page:
         if not side.spells:
             return
         spells = ", ".join(
-            self._say("spell", spell=name_of(spell, self._language), timing=self._words.terms[_TIMINGS[spell]])
+            self._say("spell", spell=name_of(spell, self._language), timing=self._words.terms[timing_of(spell)])
             for spell in side.spells
         )
         yield self._say("spells", seat=self._name(side.seat), spells=spells)

@@ -24,7 +24,7 @@ from grimoire.v1 import manifest_pb2 as mf
 from grimoire.v1 import match_pb2
 from wizards_garden.catalogue import DATA
 from wizards_garden.levels import Level
-from wizards_garden.names import name_of
+from wizards_garden.names import name_of, timing_of
 from wizards_garden.options import OPTIONS, PRESETS
 from wizards_garden.pieces import CARD_KIND, COLOURS, KINDS, PIECES
 from wizards_garden.rejections import CODES
@@ -266,8 +266,8 @@ def _spells(words: Words, language: str) -> mf.Catalogue:
             id=spell.id,
             name=spell.name.in_language(language),
             text=spell.text.in_language(language),
-            short_text=words.terms[spell.timing],
-            facts=facts(timing=spell.timing),
+            short_text=words.terms[timing_of(spell.id)],
+            facts=facts(timing=timing_of(spell.id)),
             rules=[f"WG-13.{number}"],
         )
         for number, spell in enumerate(DATA.spells, 1)

@@ -12,7 +12,7 @@ from textual.events import Resize
 from grimoire.engine.board import BoardHost, Panel, Shown
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.catalogue import DATA
-from wizards_garden.names import kind_of, name_of
+from wizards_garden.names import kind_of, name_of, timing_of
 from wizards_garden.pieces import CARD_KIND, KINDS
 from wizards_garden.screen.layout import layout
 from wizards_garden.screen.own import Own, ref_words
@@ -193,7 +193,7 @@ def _spells(view: pb.View, speech: Speech) -> Iterable[str]:
         yield f"{speech('own_spells')}:"
     for spell in own:
         record = _SPELLS[spell]
-        timing = speech.words.terms[record.timing]
+        timing = speech.words.terms[timing_of(spell)]
         yield f"  {name_of(spell, speech.language)} ({timing}): {record.text.in_language(speech.language)}"
     if view.cast:
         yield f"{speech('cast')}: " + ", ".join(name_of(cast.spell, speech.language) for cast in view.cast)
