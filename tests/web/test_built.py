@@ -10,7 +10,7 @@ from tests.web.built import WEB, dist, node
 from tests.web.sizes import Build
 
 KIB = 1024
-GAME = "two_towers"
+GAMES = ("two_towers", "wizards_garden")
 
 
 def run(*command: str, seconds: int) -> None:
@@ -38,15 +38,27 @@ def test_the_lobby_is_light() -> None:
     assert build.size(build.lobby(), ".css") <= 15_000
 
 
-def test_a_game_is_light() -> None:
-    build = Build.read(dist())
-    assert set(build.games()) == {GAME}
-    assert build.size(build.game(GAME)) <= 35_000
+def test_every_game_has_a_chunk() -> None:
+    assert set(Build.read(dist()).games()) == set(GAMES)
 
 
-def test_the_first_load_is_light() -> None:
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_is_light(game: str) -> None:
     build = Build.read(dist())
-    assert build.size(build.first_load(GAME)) <= 200 * KIB
+    assert build.size(build.game(game)) <= 35_000
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_first_load_is_light(game: str) -> None:
+    build = Build.read(dist())
+    assert build.size(build.first_load(game)) <= 200 * KIB
+
+
+def test_no_game_is_loaded_for_another() -> None:
+    build = Build.read(dist())
+    for game in GAMES:
+        others = {build.chunks[source]["file"] for other, source in build.games().items() if other != game}
+        assert not others & build.first_load(game)
 
 
 def test_nothing_is_written_into_the_page_itself() -> None:

@@ -17,6 +17,7 @@ PATHS = [
     "/",
     "/rules",
     "/rules/two_towers",
+    "/rules/wizards_garden",
     "/settings",
     "/about",
     "/stats",

@@ -175,15 +175,16 @@ export function choose(draft: Draft, command: string): Draft {
   return remaining(chosen).length === 0 ? draft : { ...chosen, answers: {} };
 }
 
-/** So few entries of one command may be chosen by what they say, too. */
+/** So few entries of one command may be chosen by what they say, too; so few where a thing was picked. */
 const FEW = 6;
+const FEWER = 3;
 
 /** Entries to be chosen by what they say: no pointing decides among them any more, or they are few. */
 export function alike(draft: Draft): readonly LegalEntry[] {
   const left = remaining(draft);
   if (left.length < 2) return [];
   if (draft.picked.length > 0 && targets(draft).size === 0) return left;
-  return draft.command !== "" && left.length <= FEW ? left : [];
+  return left.length <= (draft.command !== "" ? FEW : draft.picked.length > 0 && commands(draft).length === 1 ? FEWER : 0) ? left : [];
 }
 
 /** Answers a slot of the settled entry; changing the same answer again is one step. */

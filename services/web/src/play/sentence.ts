@@ -61,7 +61,8 @@ function argumentText(words: Words, names: readonly string[], name: string, valu
   if (known !== null) return known;
   if (TERMS.has(name)) return termOf(words, value);
   if (name === "name") return words.manifest.options.find((option) => option.name === value)?.label ?? value;
-  return words.nameOf(value) ?? value;
+  // A bare number names a thing of the field's own catalogue, or nothing: it may be an amount.
+  return /^\d+$/.test(value) ? value : (words.nameOf(value) ?? value);
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------------

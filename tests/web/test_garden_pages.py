@@ -1,0 +1,113 @@
+"""Pages around a match of the Wizard's Garden: lobby, challenge, a bot's match, rules, replay, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from grimoire.plugins import load_game
+from grimoire.runtime.stack import Stack
+from grimoire.v1 import manifest_pb2 as mf
+from tests.web.garden import GAME, Gardener, garden
+from tests.web.people import DESKTOP, PHONE, Person
+from tests.web.texts import says
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest.mark.timeout(120)]
+
+POSITION = {
+    "state": "attack",
+    "yard": ["B@b4", "R@a4*fire", "B@e5", "R@e4"],
+    "threats": ["b4>a4", "e5>e4"],
+    "blue": {"fire": 3},
+    "red": {"spells": ["conch"], "fire": 2},
+}
+
+
+async def test_a_match_against_a_bot(person: Callable[..., Person]) -> None:
+    async with person() as player:
+        page = await player.open("/")
+        await page.get_by_role("radio", name="The Wizard's Garden").first.check()
+        await page.get_by_role("radio", name="Random").first.check()
+        await page.get_by_role("button", name=says("lobby.bot_play")).click()
+        seat = Gardener(page)
+        cards = page.get_by_role("list", name=says("wizards_garden.hand")).get_by_role("button")
+        await seat.asked()
+        await expect(cards.first).to_be_visible()
+        if await cards.count() == 3:
+            await cards.nth(0).click()
+            await cards.nth(1).click()
+        before = await seat.version()
+        await seat.bar.get_by_role("button", name="Put Spirit").first.click(delay=300)
+        await seat.reaches(before + 1)
+        while not await page.get_by_text("turn 3", exact=True).count():
+            await seat.asked()
+            await seat.press("End the phase")
+        await expect(page.get_by_role("log")).to_contain_text("Turn 2")
+        await player.axe()
+
+
+async def test_a_challenge_with_the_game_s_options(person: Callable[..., Person]) -> None:
+    async with person() as host, person(PHONE, language="fi") as other:
+        page = await host.open("/")
+        await page.get_by_role("button", name=says("lobby.new")).click()
+        dialog = page.get_by_role("dialog", name=says("lobby.new_title"))
+        await dialog.get_by_role("radio", name="The Wizard's Garden").check()
+        await dialog.get_by_label("Spells for each player").fill("3")
+        await host.axe()
+        await dialog.get_by_role("button", name=says("lobby.create")).click()
+        theirs = await other.open("/")
+        if await theirs.get_by_role("tab").count():
+            await theirs.get_by_role("tab", name=says("lobby.challenges", "fi")).click()
+        await theirs.get_by_role("table").get_by_role("button", name="Liity").click()
+        for each in (page, theirs):
+            await each.wait_for_url("**/m/*")
+        blue_or_red = [Gardener(page), Gardener(theirs, "fi")]
+        for seat in blue_or_red:
+            await expect(seat.space("c1")).to_be_visible()
+        await expect(page.get_by_text("Spells in hand: 3").first).to_be_attached()
+        await other.no_sideways_scroll()
+
+
+@pytest.mark.parametrize("language", ["en", "fi"])
+async def test_the_rules_tell_every_clause_spell_and_refusal(person: Callable[..., Person], language: str) -> None:
+    manifest = load_game(GAME).texts.manifest(language)
+    spells = next(shelf for shelf in manifest.catalogues if shelf.name == "spells")
+    codes = {t.key for t in manifest.templates if t.kind == mf.TEMPLATE_KIND_REJECTION}
+    wanted = {f"spells.{spell.id}" for spell in spells.items} | {clause.rule for clause in manifest.clauses}
+    wanted |= {f"refusals.{code}" for code in codes}
+    async with person(PHONE, language=language) as reader:
+        page = await reader.open(f"/rules/{GAME}")
+        await page.locator("#refusals").wait_for()
+        ids = set(await page.evaluate("[...document.querySelectorAll('main [id]')].map((each) => each.id)"))
+        assert wanted <= ids, wanted - ids
+        await reader.axe()
+        await reader.no_sideways_scroll()
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_replay_and_audit(person: Callable[..., Person], stack: Stack, tmp_path: Path, screen: Any) -> None:
+    async with garden(str(stack.config.gateway), tmp_path, POSITION) as match:
+        await match.send(0, "declare_attack", group="b4>a4", fire=3)
+        await match.send(1, "cast_conch")
+        await match.send(0, "declare_attack", group="e5>e4", fire=3)
+        await match.sessions[1].submit("resign")
+        for session in match.sessions:
+            await session.wait_finished(timeout_s=30)
+        async with person(screen) as reader:
+            await reader.sit_as(match.clients[0].token or "")
+            page = await reader.open(f"/m/{match.match_id}/replay?v=6")
+            yard = Gardener(page)
+            await expect(yard.space("a4")).to_contain_text("threatened from b4")
+            await expect(page.get_by_text("Aino attacks: b4>a4").locator("visible=true").first).to_be_visible()
+            await page.keyboard.press("ArrowRight")
+            await expect(yard.space("a4")).not_to_contain_text("threatened")
+            await expect(page.get_by_text("The Conch stops the attack.", exact=False).first).to_be_attached()
+            await reader.axe()
+            await reader.no_sideways_scroll()
+            page = await reader.open(f"/m/{match.match_id}/audit")
+            await expect(page.get_by_role("main")).to_contain_text("6 of 7 checks hold", timeout=20_000)
+            await reader.axe()
