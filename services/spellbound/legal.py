@@ -93,8 +93,14 @@ def _some(field: str, refs: _Refs, most: int) -> _Slot:
     return _Slot(field=field, label=_asks(field), some=prompt_pb2.Some(candidates=refs, min=1, max=most))
 
 
-def _open(command: str, *slots: _Slot, fixed: tuple[tuple[str, Fixed], ...] = (), label: str = "") -> Legal:
-    return Legal(command, fixed, slots, label=label or command)
+def _open(
+    command: str,
+    *slots: _Slot,
+    fixed: tuple[tuple[str, Fixed], ...] = (),
+    label: str = "",
+    about: tuple[tuple[str, str], ...] = (),
+) -> Legal:
+    return Legal(command, fixed, slots, label=label or command, about=about)
 
 
 def _cards(cards: Iterable[str]) -> _Refs:
@@ -138,7 +144,8 @@ def _whenever_asked(state: State, seat: int) -> Iterator[Legal]:
     for village, lying in enumerate(state.lying):
         if lying:
             cards = _some("cards", _cards(card for card, _ in lying), len(lying))
-            yield _open("discard_influence", cards, fixed=(("village", VILLAGES[village]),))
+            fixed = (("village", VILLAGES[village]),)
+            yield _open("discard_influence", cards, fixed=fixed, label="discard_influence_at")
     seats = state.terms.mage_seats
     for mage, spells in enumerate(state.spells):
         if spells and seats[mage] == seat:
@@ -237,7 +244,8 @@ def _movements(state: State, progress: Progress) -> Iterator[Legal]:
     for rider in range(len(state.places)):
         together = [place for place in places if not ride_fault(state, progress, rider, place)]
         if together:
-            yield _open("card_step", _to(together), fixed=(step, ("rider", rider)), label="card_step_ride")
+            fixed, about = (step, ("rider", rider)), (("mage", str(rider)),)
+            yield _open("card_step", _to(together), fixed=fixed, label="card_step_ride", about=about)
 
 
 # ---- spells ----------------------------------------------------------------------------------------------------------

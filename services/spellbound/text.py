@@ -1,14 +1,18 @@
 """The game in words and tables: the manifest, sentences for events, marks for a replay's timeline.
 
-An event's sentence is the template of its code, or of the variant that `_VARIANTS` names, with the event's fields as
-arguments: seats, mages and things by name, lists with commas.
+An event's sentence is the template of its code, or of the variant that `_phrase` names, with the event's fields as
+arguments: seats, mages and things by name, lists with commas. `{goal}`, `{source}` and `{place}` are other templates
+(`to.city_red`, `from.city_red`, `at.city_red`), so that each language may inflect places as its sentences need;
+`{stones}` is the template `stones`. A sentence that begins with a mage or a thing begins with a capital. Clients that
+fill in templates do it the same way.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from google.protobuf.message import Message
@@ -19,16 +23,19 @@ from grimoire.engine.schema import snake_case
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from grimoire.v1 import match_pb2
-from spellbound.catalogue import DATA
+from spellbound.cards import BOOK
+from spellbound.catalogue import DATA, CardRecord
 from spellbound.levels import Level
-from spellbound.names import mage_name, name_of
+from spellbound.names import mage_letter, mage_name, name_of, type_text
 from spellbound.options import MAX_MAGES, OPTIONS, PRESETS, RANDOM
-from spellbound.places import PLACES
+from spellbound.places import BOOKS, PIECES, PLACE_INDEX, PLACES
 from spellbound.rejections import CODES
 from spellbound.words import Words, words_in
 
-__all__ = ["SpellboundTexts"]
+__all__ = ["SpellboundTexts", "capital"]
 
+_SEATS: Final = frozenset({"seat", "seats"})
+"""Fields whose numbers are seats."""
 _MAGES: Final = frozenset({"mage", "rider", "puppet", "target"})
 """Fields whose number is a mage."""
 
@@ -47,92 +54,193 @@ class SpellboundTexts:
     def say_event(self, event: Message, language: str, names: Mapping[int, str]) -> str:
         """One sentence for an event; empty where there is nothing to say.
 
-        >>> SpellboundTexts().say_event(pb.PieceMoved(piece="hat_red", to=3, by=1, cause="witch"), "en", {})
-        'Red hat moves on to space 3.'
+        >>> moved = pb.MageMoved(mage=0, **{"from": "city_red", "to": "village_03"}, cause="card")
+        >>> SpellboundTexts().say_event(moved, "en", {})
+        'Mage A moves from the red city to village 3.'
+        >>> SpellboundTexts().say_event(moved, "fi", {})
+        'Velho A siirtyy punaisesta kaupungista kylään 3.'
         """
         words = words_in(language)
         key = _key(event)
-        if key not in words.events:
+        if not key:
             return ""
-        said = words.events[key].format(**_arguments(event, words, language, names))
-        return said[:1].upper() + said[1:]
+        template = words.events[key]
+        more = dict(_more(event, words, language))
+        said = template.format(**{**_arguments(event, words, language, names), **more})
+        return capital(said) if _begins_with_a_thing(template) else said
 
     def mark(self, event: Message) -> MarkNote | None:
-        """The timeline mark this event deserves: turns, books, lost or gained, ends of the deck, the end."""
-        match event:
-            case pb.TurnStarted():
-                return MarkNote("turn", "mark.turn", (("turn", str(event.turn)), ("mage", str(event.mage))))
-            case pb.BookGained():
-                return MarkNote("key_event", "mark.book_gained", (("book", event.book),))
-            case pb.BookLost():
-                return MarkNote("key_event", "mark.book_lost", (("book", event.book),))
-            case pb.DeckRanOut():
-                return MarkNote("key_event", "mark.deck", (("number", str(event.number)),))
-            case pb.SpellCast():
-                return MarkNote("key_event", "mark.spell", (("spell", event.spell),))
-            case pb.MatchEnded():
-                return MarkNote("key_event", "mark.ended")
-        return None
+        """The timeline mark this event deserves: turns, books, allies, spells, encounters, ends."""
+        found = _MARKS.get(type(event))
+        if found is None:
+            return None
+        label, fields = found
+        return MarkNote(
+            "turn" if label == "turn" else "key_event",
+            f"mark.{label}",
+            tuple((field, str(getattr(event, field))) for field in fields),
+        )
+
+
+def capital(text: str) -> str:
+    """With a capital letter at the beginning.
+
+    >>> capital("red hat")
+    'Red hat'
+    """
+    return text[:1].upper() + text[1:]
+
+
+_MARKS: Final[dict[type[Message], tuple[str, Sequence[str]]]] = {
+    pb.TurnStarted: ("turn", ("turn", "mage")),
+    pb.BookGained: ("gained", ("book",)),
+    pb.BookLost: ("lost", ("book",)),
+    pb.AllyRecruited: ("recruited", ("card",)),
+    pb.SpellCast: ("spell", ("mage", "spell")),
+    pb.DisplayPurged: ("purge", ()),
+    pb.DeckRanOut: ("deck", ("number",)),
+    pb.EncounterCounted: ("encounter", ("sun", "moon")),
+    pb.WitchClimbed: ("climbed", ("step",)),
+    pb.BattleDeclared: ("battle", ()),
+    pb.MatchEnded: ("ended", ()),
+}
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
-_VARIANTS: Final[dict[type[Message], str]] = {
-    pb.MatchEnded: "result",
-    pb.EncounterCounted: "result",
-    pb.StoneDrawn: "stone",
-    pb.FortunaResolved: "stone",
-    pb.DestinyCardDrawn: "to",
-    pb.WindowOpened: "window",
-}
-"""Events whose code and this field name the template."""
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
-def _key(event: Any) -> str:
-    """The key of an event's template."""
-    code = snake_case(event.DESCRIPTOR.name)
-    variant = _VARIANTS.get(type(event))
-    if variant is not None:
-        return f"{code}_{getattr(event, variant) or 'none'}"
-    match event:
-        case pb.PieceMoved():
-            return code if event.by > 0 else f"{code}_back"
-        case pb.CardEnded():
-            return f"{code}_{event.to}" if event.to in ("discards", "guard") else f"{code}_village"
-        case pb.RideAnswered():
-            return f"{code}_accepted" if event.accept else f"{code}_declined"
-        case pb.VillageRestocked():
-            return code if event.card else f"{code}_none"
-        case pb.EncounterWon():
-            return code if event.minion else f"{code}_none"
-        case pb.DestinyDeckSet():
-            return f"{code}_again" if event.number else code
-        case _:
-            return code
+def _begins_with_a_thing(template: str) -> bool:
+    first = _PLACEHOLDER.match(template)
+    return first is not None and first[1] not in _SEATS
 
 
 def _arguments(event: Message, words: Words, language: str, names: Mapping[int, str]) -> dict[str, str]:
     """The event's plain fields as people read them."""
-    said = {
+    return {
         field.name: _said(field.name, getattr(event, field.name), words, language, names)
         for field in event.DESCRIPTOR.fields
         if field.message_type is None
     }
-    if isinstance(event, pb.PositionArranged):
-        said["mage"] = mage_name(event.turn_mage, language)
-    if isinstance(event, pb.MatchEnded):
-        said["reason"] = words.reasons[event.reason]
-    return said
 
 
 def _said(field: str, value: Any, words: Words, language: str, names: Mapping[int, str]) -> str:
-    if field == "seat":
-        return words.seat(value, names)
+    if field in _SEATS:
+        seats = [value] if isinstance(value, int) else value
+        return ", ".join(words.seat(seat, names) for seat in seats)
     if field in _MAGES:
         return mage_name(value, language)
     if isinstance(value, str | int):
         return name_of(str(value), language)
     return ", ".join(name_of(str(each), language) for each in value)
+
+
+_SILENT: Final = (pb.TurnEnded, pb.WindowClosed)
+"""The bare end of a turn or of a window is no news to anybody."""
+
+_VARIANTS: Final[dict[type[Message], str]] = {
+    pb.SentToTower: "pile",
+    pb.MageMoved: "cause",
+    pb.WandCharged: "cause",
+    pb.WandUsed: "level",
+    pb.StoneDrawn: "stone",
+    pb.FortunaResolved: "stone",
+    pb.DestinyCardDrawn: "to",
+    pb.CardDiscarded: "cause",
+    pb.WindowOpened: "window",
+    pb.ReactionPolicySet: "policy",
+    pb.MatchEnded: "reason",
+}
+"""Events whose code and this field name the template."""
+
+_PLAYED: Final = frozenset({"research", "move", "influence", "decimate"})
+"""Uses of a card that are worth telling; of the others the card's name says enough."""
+
+
+def _key(event: Message) -> str:
+    """The key of an event's template; empty: there is nothing to say."""
+    if isinstance(event, _SILENT):
+        return ""
+    code = snake_case(event.DESCRIPTOR.name)
+    variant = _VARIANTS.get(type(event))
+    if variant is not None:
+        return f"{code}_{getattr(event, variant) or 'none'}"
+    ending = _ending(event)
+    return "" if ending is None else f"{code}_{ending}" if ending else code
+
+
+def _ending(event: Any) -> str | None:
+    """What follows the code of an event that is worded by what it holds; None: it is not said."""
+    match event:
+        case pb.DestinyDeckSet():
+            return "swept" if event.number else ""
+        case pb.CardPlayed():
+            return event.mode if event.mode in _PLAYED else ""
+        case pb.CardEnded():
+            return "guard" if event.to == "guard" else "village" if event.to in PLACE_INDEX else ""
+        case pb.RideAnswered():
+            return "yes" if event.accept else "no"
+        case pb.AllyRecruited():
+            return "with" if event.to_discards else ""
+        case pb.VillageRestocked():
+            return "" if event.card else "none"
+        case pb.WatchmanMoved():
+            return "" if getattr(event, "from") else "set"
+        case pb.BatchFormed():
+            # What a wicked card moves is said when it acts, and when the piece moves.
+            return None if event.cause in ("witch", "troll") else event.cause
+        case pb.PieceMoved():
+            return "on" if event.by > 0 else "back"
+        case pb.WickedCardAdded():
+            return "" if event.next_top else "last"
+        case pb.EncounterCounted():
+            return event.result
+        case pb.EncounterWon():
+            return "" if event.minion else "none"
+        case pb.BattleDeclared():
+            return "destroying" if event.destroyed else ""
+        case _:
+            return ""
+
+
+def _more(event: Any, words: Words, language: str) -> Iterator[tuple[str, str]]:
+    """Arguments that are not plain fields."""
+    yield from _places(event, words)
+    match event:
+        case pb.PiecesPlaced():
+            yield "hat", str(event.hats[0])
+            yield "book", str(event.books[0])
+            yield "stones", _stones(event.bag, words)
+        case pb.BagRefilled():
+            yield "stones", _stones(event, words)
+        case pb.TowerCleared():
+            yield "n", str(len(event.cards))
+        case pb.BattleDeclared():
+            yield "n", str(sum(use.use == "sun" for use in event.books))
+        case pb.PositionArranged():
+            yield "mage", mage_name(event.turn_mage, language)
+
+
+def _places(event: Any, words: Words) -> Iterator[tuple[str, str]]:
+    """Places as a sentence needs them."""
+    for field, argument, case in _INFLECTED:
+        place = getattr(event, field, "")
+        if isinstance(place, str) and place in PLACE_INDEX:
+            yield argument, words.events[f"{case}.{place}"]
+
+
+_INFLECTED: Final = (
+    ("village", "place", "at"),
+    ("to", "place", "at"),
+    ("to", "goal", "to"),
+    ("from", "source", "from"),
+)
+"""A field, the argument it gives, and which form of the place that is."""
+
+
+def _stones(stones: Any, words: Words) -> str:
+    return words.events["stones"].format(sun=stones.sun, moon=stones.moon)
 
 
 # ---- the manifest ----------------------------------------------------------------------------------------------------
@@ -145,7 +253,8 @@ _OPTION_ICONS: Final = {
     "dan": "☾",
     "witchfinder_general": "⚔",
 }
-_CHOICE_ICONS: Final = {"random": "⚄", "true": "✓", "false": "✗"}
+"""Plain signs; each stands beside its label, never alone."""
+
 _RULES: Final = {code: rule for code, (rule, _) in CODES.items()} | {"bad_option": "SB-1.4", "bad_position": "SB-2"}
 
 
@@ -161,7 +270,7 @@ def _manifest(language: str) -> mf.Manifest:
         min_seats=1,
         max_seats=MAX_MAGES,
         options=[_option(name, words) for name in OPTIONS],
-        catalogues=[_cards(words, language), _places(words, language)],
+        catalogues=[_cards(words, language), *_named_things(words, language)],
         templates=templates(words, _RULES),
         clauses=[mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()],
         languages=LANGUAGES,
@@ -177,48 +286,127 @@ def _preset(preset: str, words: Words) -> mf.Preset:
     return mf.Preset(preset=preset, name=words.presets[preset], options=changed)
 
 
+_SWITCH: Final = ("false", "true")
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "mages": ("", *(str(number) for number in range(1, MAX_MAGES + 1))),
-    "mage_seats": ("",),
+    "mage_seats": ("", "0,1,1", "0,0,1", "0,0,1,1", "0,1,1,0", "0,1,1,1", "0,0,0,1", "0,1,2,2", "0,1,1,2", "0,0,1,2"),
     "first_mage": (RANDOM, *(str(number) for number in range(MAX_MAGES))),
-    "troll_buster": ("false", "true"),
+    "troll_buster": _SWITCH,
     "dan": tuple(str(number) for number in DATA.options.dan.values),
-    "witchfinder_general": ("false", "true"),
+    "witchfinder_general": _SWITCH,
 }
+"""Values in the order they are offered, the default first; empty: what the number of seats makes of it."""
+
+_CHOICE_ICONS: Final = {RANDOM: "⚄", "true": "✓", "false": "✗", "": "="}
 
 
 def _option(name: str, words: Words) -> mf.OptionSchema:
-    """The first choice is the default; an empty one stands for what the number of seats makes of it."""
     choices = _CHOICES[name]
     schema = mf.OptionSchema(name=name, default=choices[0], label=words.options[name], icon=_OPTION_ICONS[name])
     schema.type = mf.OPTION_TYPE_CHOICE
     for value in choices:
-        label = words.options.get(value or f"{name}_by_seats", value)
-        schema.choices.add(value=value, label=label, icon=_CHOICE_ICONS.get(value, "·"))
+        icon = _CHOICE_ICONS.get(value, _OPTION_ICONS[name])
+        schema.choices.add(value=value, label=_choice(name, value, words), icon=icon)
     return schema
 
 
+def _choice(name: str, value: str, words: Words) -> str:
+    if not value:
+        return words.options[f"{name}_by_seats"]
+    if value == RANDOM or name in ("troll_buster", "witchfinder_general"):
+        return words.options[value]
+    if name == "mage_seats":
+        return _distribution(value)
+    if name == "first_mage":
+        return words.mages[value]
+    return words.options.get(f"{name}.{value}") or words.options[f"{name}.n"].format(n=value)
+
+
+def _distribution(seats: str) -> str:
+    """Which mages each seat leads.
+
+    >>> _distribution("0,1,0")
+    'A C · B'
+    """
+    held: dict[str, list[str]] = {}
+    for mage, seat in enumerate(seats.split(",")):
+        held.setdefault(seat, []).append(mage_letter(mage))
+    return " · ".join(" ".join(held[seat]) for seat in sorted(held))
+
+
 def _cards(words: Words, language: str) -> mf.Catalogue:
-    items = []
-    for card in DATA.cards:
-        told = facts(group=card.group, sun=card.sun, moon=card.moon)
-        if card.influence:
-            told += facts(influence=card.influence)
-        if card.book or card.colour:
-            told += facts(colour=card.book or card.colour)
-        items.append(
-            mf.CatalogueItem(
-                id=card.id,
-                name=name_of(card.id, language),
-                text=DATA.types[card.type].text.en,
-                short_text=DATA.types[card.type].text.en,
-                facts=told,
-                rules=["SB-2"],
-            )
+    items = [
+        mf.CatalogueItem(
+            id=card.id,
+            name=name_of(card.id, language),
+            text=type_text(card.type, language),
+            short_text=type_text(card.type, language),
+            facts=_facts(card),
+            rules=[_rule(card)],
         )
+        for card in DATA.cards
+    ]
     return mf.Catalogue(name="cards", label=words.terms["cards"], items=items)
 
 
-def _places(words: Words, language: str) -> mf.Catalogue:
-    items = [mf.CatalogueItem(id=place, name=name_of(place, language), rules=["SB-2.1"]) for place in PLACES]
-    return mf.Catalogue(name="places", label=words.terms["places"], items=items)
+def _facts(card: CardRecord) -> list[mf.Fact]:
+    told: dict[str, object] = {"group": card.group}
+    if card.sun or card.moon:
+        told |= {"sun_force": card.sun, "moon_force": card.moon} if card.sun and card.moon else _force(card)
+    if card.influence:
+        told["influence"] = card.influence
+    if card.timing:
+        told["timing"] = card.timing
+    if card.id in BOOK and (card.book or card.colour):
+        told["colour"] = card.book or card.colour
+    return facts(**told)
+
+
+def _force(card: CardRecord) -> dict[str, object]:
+    return {"sun_force": card.sun} if card.sun else {"moon_force": card.moon}
+
+
+_GROUP_RULES: Final = {
+    "basic": "SB-2.7",
+    "ally": "SB-8",
+    "fortuna": "SB-11.3",
+    "location": "SB-2.11",
+    "witch": "SB-2.9",
+    "troll": "SB-2.9",
+    "minion": "SB-2.10",
+    "wand": "SB-9",
+}
+_ALLY_RULES: Final = {
+    "centaur": "SB-8.2",
+    "city_watchman": "SB-8.3",
+    "changeling": "SB-8.4",
+    "pixies": "SB-5.1",
+    "ranger": "SB-8.6",
+    "vampire": "SB-8.7",
+    "warlock": "SB-8.8",
+    "knight": "SB-8.9",
+    "squire": "SB-8.9",
+    "warrior": "SB-8.10",
+}
+_SPELL_RULES: Final = {
+    card.id: f"SB-10.{number}" for number, card in enumerate((c for c in DATA.cards if c.group == "spell"), 2)
+}
+
+
+def _rule(card: CardRecord) -> str:
+    """Where the rules tell of a card."""
+    return _SPELL_RULES.get(card.id) or _ALLY_RULES.get(card.type) or _GROUP_RULES.get(card.group, "SB-2.13")
+
+
+def _named_things(words: Words, language: str) -> Iterator[mf.Catalogue]:
+    """What has a name and nothing else to tell."""
+    tables: tuple[tuple[str, Sequence[str], str], ...] = (
+        ("places", PLACES, "SB-2.1"),
+        ("books", BOOKS, "SB-2.3"),
+        ("pieces", PIECES, "SB-2.2"),
+    )
+    for name, ids, rule in tables:
+        items = [mf.CatalogueItem(id=each, name=name_of(each, language), rules=[rule]) for each in ids]
+        yield mf.Catalogue(name=name, label=words.terms[name], items=items)
+    mages = [mf.CatalogueItem(id=number, name=name, rules=["SB-1.2"]) for number, name in words.mages.items()]
+    yield mf.Catalogue(name="mages", label=words.terms["mages"], items=mages)

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from grimoire.engine.phrasebook import LANGUAGES, Phrases, read_phrases
 
 __all__ = ["LANGUAGES", "WORDS", "Words", "words_in"]
 
 
 class Words(Phrases, frozen=True, forbid_unknown_fields=True):
-    """One language; `places` are names, `mages` a text with {mage}."""
+    """One language.
 
-    places: dict[str, str]
+    Attributes:
+        mages: names of the figures by number.
+        places, books, pieces: names by id.
+        types, texts: of card faces by id, their names and what they do; English has them in the data (SB-25).
+    """
+
     mages: dict[str, str]
+    places: dict[str, str]
+    books: dict[str, str]
+    pieces: dict[str, str]
+    types: dict[str, str] = msgspec.field(default_factory=dict)
+    texts: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 WORDS: Final = read_phrases("spellbound", Words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from grimoire.cli.screens.slots import things
 from grimoire.cli.screens.wording import Wording
 from grimoire.cli.screens.words import Words
 from grimoire.client import Rejected
-from grimoire.engine import ALL, PUBLIC, Illegal, MatchFacts, Prompt, Seat, Setup, Viewer
+from grimoire.engine import ALL, PUBLIC, Illegal, MatchFacts, Prompt, Setup, Viewer
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.games.two_towers.v1 import two_towers_pb2
 from grimoire.match.frames import travelling
@@ -45,9 +45,9 @@ def placeholders(text: str) -> set[str]:
 
 
 def arranged(position: Mapping[str, object], seats: int = 3, **options: str) -> State:
-    event = SpellboundPositions().parse(position, {"seats": str(seats), **options})
     facts = GAME.configure(options, seats)
     assert not isinstance(facts, Illegal)
+    event = SpellboundPositions().parse(position, dict(facts.options))
     start = GAME.start(Setup("arranged", seats, dict(facts.options), event.SerializeToString()), draws(joint(0)))
     assert not isinstance(start, Illegal), start
     return start.state
@@ -111,7 +111,9 @@ def test_cards_that_count_differently_are_called_differently(language: str) -> N
     told: dict[str, tuple[int, int]] = {}
     for item, card in zip(TEXTS.manifest(language).catalogues[0].items, DATA.cards, strict=True):
         assert told.setdefault(item.name, (card.sun, card.moon)) == (card.sun, card.moon), item.name
-    assert len({item.name for item in TEXTS.manifest(language).catalogues[0].items if item.id.startswith("basic")}) == 15
+    assert (
+        len({item.name for item in TEXTS.manifest(language).catalogues[0].items if item.id.startswith("basic")}) == 15
+    )
 
 
 def test_english_is_the_data() -> None:
@@ -305,7 +307,7 @@ SENTENCES: list[tuple[Message, str]] = [
     (pb.AllyRecruited(village="village_03", card="librarian"), "Recruited at village 3: Librarian."),
     (pb.VillageRestocked(village="village_03", card="halfling_2"), "New at village 3: Halfling."),
     (pb.VillageRestocked(village="village_03"), "No card is left at village 3."),
-    (made(pb.WatchmanMoved, **{"to": "city_red"}), "The watchman comes to the red city."),
+    (made(pb.WatchmanMoved, to="city_red"), "The watchman comes to the red city."),
     (
         made(pb.WatchmanMoved, **{"from": "city_red", "to": "city_blue"}),
         "The watchman goes from the red city to the blue city.",
@@ -439,33 +441,36 @@ def test_a_seat_without_a_name_and_a_name_without_a_capital() -> None:
 # ---- what is legal, in words -----------------------------------------------------------------------------------------
 
 SPELLS = [card.id for card in DATA.cards if card.group == "spell" and card.timing != "at_once"]
-GAINED = {book: "gained" for book in BOOKS[:4]}
+GAINED = dict.fromkeys(BOOKS[:4], "gained")
 
 
 def rich_states() -> Iterator[State]:
     """Every card that is played, every spell that is cast in one's own turn, every level of the wand."""
-    faces = {card.type: card.id for card in DATA.cards if card.kind == "mage" and card.group in ("basic", "ally")}
-    cards = [*faces.values(), "warlock_1"]
+    faces = {
+        card.type: card.id for card in reversed(DATA.cards) if card.kind == "mage" and card.group in ("basic", "ally")
+    }
+    cards = ["warlock_2", *faces.values()]
     for first in range(0, len(cards), 5):
-        for place in ("wilderness", "village_07", "city_red"):
+        for place in ("wilderness", "village_08", "city_red"):
             yield arranged(
                 {
                     "lower_row": cards[first : first + 5],
                     "upper_row": ["witch_blue_a"],
                     "moon_pile": ["witch_red_a", "troll_a"],
-                    "influence": {"village_03": ["basic_influence_silver"]},
+                    "influence": {"village_03": ["basic_influence_blue"]},
                     "mages": [place, place],
                     "wands": [3],
                     "spells": {0: SPELLS},
                     "hats": {"red": 2},
-                    "villages": {"village_07": "squire"},
                 },
                 seats=2,
             )
     gathered = {"mages": ["village_04", "village_04"], "books": GAINED, "moon_pile": ["witch_red_c"]}
-    yield arranged({**gathered, "lower_row": ["pixies_1", "pixies_2", "librarian", "knight"], "state": "witching"}, 2)
+    yield arranged(
+        {**gathered, "lower_row": ["pixies_1", "pixies_2", "librarian", "knight", "dragon_2"], "state": "witching"}, 2
+    )
     waiting = {**gathered, "mages": ["village_04", "village_05"]}
-    yield arranged({**waiting, "lower_row": ["warrior_1"], "state": "witching"}, 2)
+    yield arranged({**waiting, "state": "witching"}, 2)
 
 
 def said_entry(entry: prompt_pb2.LegalEntry, wording: Wording) -> Iterator[str]:
@@ -499,11 +504,15 @@ def wordings() -> list[Wording]:
 
 def test_what_is_legal_is_said_in_words() -> None:
     said, keys = wordings(), set[str]()
+    for state in rich_states():
+        keys |= {key for prompt in GAME.prompts(state) for key in check_entries(state, prompt, said)}
     for seed in range(2):
         for step in keen_match(seed, 2, {"mages": "3"}, tries=3):
             for prompt in GAME.prompts(step.state):
                 keys |= check_entries(step.state, prompt, said)
-    assert {"send_to_tower", "card_step_move", "end_story", "end_card", "discard_card"} <= keys
+    played = {key for key in words_in("en").commands if key.startswith(("play_card_", "use_wand_", "cast_spell_"))}
+    assert played - keys <= {"cast_spell_alchemy", "cast_spell_hat_trick"}
+    assert {"send_to_tower_pixies", "skip_turn", "declare_final_battle", "discard_influence_at", "end_card"} <= keys
 
 
 def test_a_ride_names_the_rider() -> None:

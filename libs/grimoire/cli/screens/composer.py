@@ -29,7 +29,7 @@ class Offer(msgspec.Struct, frozen=True):
     def refs(self) -> frozenset[str]:
         """Things that may be pointed at for it: its fixed fields, and what its slots for one thing offer."""
         fixed = {field.ref for field in self.entry.fixed}
-        return frozenset(fixed.union(*(slot.one.candidates for slot in self._ones())))
+        return frozenset(fixed.union(*map(things, self._ones())))
 
     def takes(self, picked: Iterable[str]) -> bool:
         """Whether all these things can be meant at once."""
@@ -53,7 +53,7 @@ class Offer(msgspec.Struct, frozen=True):
         if found is None:
             return frozenset()
         fixed = {field.ref for field in self.entry.fixed}
-        left = (slot.one.candidates for slot in self._ones() if slot.field not in found)
+        left = (things(slot) for slot in self._ones() if slot.field not in found)
         return frozenset(fixed.union(*left)).difference(picked)
 
     def _pointed(self, picked: Iterable[str]) -> dict[str, Answer] | None:
@@ -63,14 +63,19 @@ class Offer(msgspec.Struct, frozen=True):
         for ref in picked:
             if ref in fixed:
                 continue
-            free = next((s for s in self._ones() if s.field not in found and ref in s.one.candidates), None)
+            free = next((s for s in self._ones() if s.field not in found and ref in things(s)), None)
             if free is None:
                 return None
-            found[free.field] = ref
+            found[free.field] = ref if kind_of(free) is SlotKind.ONE else (ref,)
         return found
 
     def _ones(self) -> list[prompt_pb2.Slot]:
-        return [slot for slot in self.entry.slots if kind_of(slot) is SlotKind.ONE]
+        """Slots that one thing answers: also those for several, where one is the most that may be chosen."""
+        return [slot for slot in self.entry.slots if kind_of(slot) is SlotKind.ONE or _takes_one(slot)]
+
+
+def _takes_one(slot: prompt_pb2.Slot) -> bool:
+    return kind_of(slot) is SlotKind.SOME and slot.some.max == 1
 
 
 class Draft(msgspec.Struct, frozen=True):

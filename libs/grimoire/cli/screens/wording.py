@@ -135,7 +135,7 @@ class Wording:
                 return self._names[catalogue][value]
         if name == "name":  # of an option
             return next((schema.label or value for schema in self.schemas if schema.name == value), value)
-        if value in self._things:  # a card may be called a source, a discard, ...
+        if value in self._things and not value.isdecimal():  # a card may be called a source; a bare number is none
             return self._things[value]
         found = self._templates.get((manifest_pb2.TEMPLATE_KIND_TERM, value))
         return found.text if found and name in _WORDS else value
