@@ -9,8 +9,6 @@ fill in templates do it the same way.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -18,11 +16,10 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from grimoire.engine import MarkNote
-from grimoire.engine.phrasebook import LANGUAGES, facts, templates
+from grimoire.engine.phrasebook import LANGUAGES, Manifests, bot_levels, clauses, facts, presets, templates
 from grimoire.engine.schema import snake_case
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
-from grimoire.v1 import match_pb2
 from spellbound.cards import BOOK
 from spellbound.catalogue import DATA, CardRecord
 from spellbound.levels import Level
@@ -47,9 +44,7 @@ class SpellboundTexts:
 
     def manifest(self, language: str) -> mf.Manifest:
         """Everything a client says or lists about the game."""
-        manifest = mf.Manifest()
-        manifest.CopyFrom(_manifest(language if language in LANGUAGES else "en"))
-        return manifest
+        return _MANIFESTS.in_language(language)
 
     def say_event(self, event: Message, language: str, names: Mapping[int, str]) -> str:
         """One sentence for an event; empty where there is nothing to say.
@@ -258,10 +253,9 @@ _OPTION_ICONS: Final = {
 _RULES: Final = {code: rule for code, (rule, _) in CODES.items()} | {"bad_option": "SB-1.4", "bad_position": "SB-2"}
 
 
-@functools.cache
 def _manifest(language: str) -> mf.Manifest:
     words = words_in(language)
-    manifest = mf.Manifest(
+    return mf.Manifest(
         game=DATA.game,
         language=language,
         name=words.name,
@@ -272,18 +266,14 @@ def _manifest(language: str) -> mf.Manifest:
         options=[_option(name, words) for name in OPTIONS],
         catalogues=[_cards(words, language), *_named_things(words, language)],
         templates=templates(words, _RULES),
-        clauses=[mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()],
+        clauses=clauses(words),
         languages=LANGUAGES,
-        bot_levels=[mf.BotLevel(level=level.value, name=words.bots[level]) for level in Level],
-        presets=[_preset(preset, words) for preset in PRESETS],
+        bot_levels=bot_levels(words, Level),
+        presets=presets(words, PRESETS),
     )
-    manifest.digest = hashlib.sha256(manifest.SerializeToString(deterministic=True)).digest()
-    return manifest
 
 
-def _preset(preset: str, words: Words) -> mf.Preset:
-    changed = [match_pb2.OptionValue(name=name, value=value) for name, value in PRESETS[preset].items()]
-    return mf.Preset(preset=preset, name=words.presets[preset], options=changed)
+_MANIFESTS: Final = Manifests(_manifest)
 
 
 _SWITCH: Final = ("false", "true")

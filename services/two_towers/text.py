@@ -7,8 +7,6 @@ are keys of terms. Clients put names in their place.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -16,10 +14,9 @@ from google.protobuf.message import Message
 
 from grimoire.engine import MarkNote
 from grimoire.engine.options import Choice
-from grimoire.engine.phrasebook import facts, templates
+from grimoire.engine.phrasebook import Manifests, bot_levels, clauses, facts, presets, templates
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
-from grimoire.v1 import match_pb2
 from two_towers.battlefields import BATTLEFIELDS
 from two_towers.cards import CARDS, Card
 from two_towers.catalogue import DATA
@@ -53,9 +50,7 @@ class TwoTowersTexts:
 
     def manifest(self, language: str) -> mf.Manifest:
         """Everything a client says or lists about the game."""
-        manifest = mf.Manifest()
-        manifest.CopyFrom(_manifest(language if language in LANGUAGES else "en"))
-        return manifest
+        return _MANIFESTS.in_language(language)
 
     def say_event(self, event: Message, language: str, names: Mapping[int, str]) -> str:
         """One sentence for an event; empty where there is nothing to say.
@@ -219,10 +214,9 @@ _SAY: Final[dict[type[Message], Callable[[Any, _Speaker], str]]] = {
 # ---- the manifest ----------------------------------------------------------------------------------------------------
 
 
-@functools.cache
 def _manifest(language: str) -> mf.Manifest:
     words = words_in(language)
-    manifest = mf.Manifest(
+    return mf.Manifest(
         game=DATA.game,
         language=language,
         name=words.name,
@@ -233,18 +227,14 @@ def _manifest(language: str) -> mf.Manifest:
         options=[_option(name, words, language) for name in OPTIONS],
         catalogues=[_cards(words, language), _battlefields(words, language)],
         templates=templates(words, RULES, _ladder(words)),
-        clauses=[mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()],
+        clauses=clauses(words),
         languages=LANGUAGES,
-        bot_levels=[mf.BotLevel(level=level.value, name=words.bots[level]) for level in Level],
-        presets=[_preset(preset, words) for preset in PRESETS],
+        bot_levels=bot_levels(words, Level),
+        presets=presets(words, PRESETS),
     )
-    manifest.digest = hashlib.sha256(manifest.SerializeToString(deterministic=True)).digest()
-    return manifest
 
 
-def _preset(preset: str, words: Words) -> mf.Preset:
-    changed = [match_pb2.OptionValue(name=name, value=value) for name, value in PRESETS[preset].items()]
-    return mf.Preset(preset=preset, name=words.presets[preset], options=changed)
+_MANIFESTS: Final = Manifests(_manifest)
 
 
 def _option(name: str, words: Words, language: str) -> mf.OptionSchema:

@@ -8,8 +8,6 @@ sentence that begins with a thing's name begins with a capital. Clients that fil
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -18,10 +16,9 @@ from google.protobuf.message import Message
 
 from grimoire.engine import MarkNote
 from grimoire.engine.options import Choice
-from grimoire.engine.phrasebook import LANGUAGES, facts, templates
+from grimoire.engine.phrasebook import LANGUAGES, Manifests, bot_levels, clauses, facts, presets, templates
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
-from grimoire.v1 import match_pb2
 from wizards_garden.catalogue import DATA
 from wizards_garden.levels import Level
 from wizards_garden.names import name_of, timing_of
@@ -43,9 +40,7 @@ class WizardsGardenTexts:
 
     def manifest(self, language: str) -> mf.Manifest:
         """Everything a client says or lists about the game."""
-        manifest = mf.Manifest()
-        manifest.CopyFrom(_manifest(language if language in LANGUAGES else "en"))
-        return manifest
+        return _MANIFESTS.in_language(language)
 
     def say_event(self, event: Message, language: str, names: Mapping[int, str]) -> str:
         """One sentence for an event; empty where there is nothing to say.
@@ -210,10 +205,9 @@ _OPTION_ICONS: Final = {
 _RULES: Final = {code: rule for code, (rule, _) in CODES.items()} | {"bad_option": "WG-1.4", "bad_position": "WG-2"}
 
 
-@functools.cache
 def _manifest(language: str) -> mf.Manifest:
     words = words_in(language)
-    manifest = mf.Manifest(
+    return mf.Manifest(
         game=DATA.game,
         language=language,
         name=words.name,
@@ -229,18 +223,14 @@ def _manifest(language: str) -> mf.Manifest:
             _pieces(words, language),
         ],
         templates=templates(words, _RULES),
-        clauses=[mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()],
+        clauses=clauses(words),
         languages=LANGUAGES,
-        bot_levels=[mf.BotLevel(level=level.value, name=words.bots[level]) for level in Level],
-        presets=[_preset(preset, words) for preset in PRESETS],
+        bot_levels=bot_levels(words, Level),
+        presets=presets(words, PRESETS),
     )
-    manifest.digest = hashlib.sha256(manifest.SerializeToString(deterministic=True)).digest()
-    return manifest
 
 
-def _preset(preset: str, words: Words) -> mf.Preset:
-    changed = [match_pb2.OptionValue(name=name, value=value) for name, value in PRESETS[preset].items()]
-    return mf.Preset(preset=preset, name=words.presets[preset], options=changed)
+_MANIFESTS: Final = Manifests(_manifest)
 
 
 def _option(name: str, words: Words) -> mf.OptionSchema:

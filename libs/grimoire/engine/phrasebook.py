@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.resources
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 import msgspec
 
 from grimoire.v1 import manifest_pb2 as mf
+from grimoire.v1 import match_pb2
 
-__all__ = ["LANGUAGES", "Phrases", "facts", "read_phrases", "read_screen_words", "templates"]
+__all__ = [
+    "LANGUAGES",
+    "Manifests",
+    "Phrases",
+    "bot_levels",
+    "clauses",
+    "facts",
+    "presets",
+    "read_phrases",
+    "read_screen_words",
+    "templates",
+]
 
 LANGUAGES: Final = ("en", "fi")
 """Of every game; the first is spoken where another one is asked for."""
@@ -62,6 +75,54 @@ def read_screen_words(package: str) -> Mapping[str, Mapping[str, str]]:
     """The words of a game's board in the terminal client, by language: `data/screen.toml`."""
     text = importlib.resources.files(package).joinpath("data", "screen.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), dict[str, dict[str, str]])
+
+
+# ---- parts of a manifest -------------------------------------------------------------------------------------------
+
+
+class Manifests:
+    """A game's manifests: each is made once, digested, and given out as a copy.
+
+    Args:
+        make: the manifest of one of `LANGUAGES`, without its digest.
+    """
+
+    def __init__(self, make: Callable[[str], mf.Manifest]) -> None:
+        self._make = make
+        self._made: dict[str, mf.Manifest] = {}
+
+    def in_language(self, language: str) -> mf.Manifest:
+        """The manifest in this language; in the first one where the game does not speak it."""
+        spoken = language if language in LANGUAGES else LANGUAGES[0]
+        made = self._made.get(spoken)
+        if made is None:
+            made = self._made[spoken] = self._make(spoken)
+            made.digest = hashlib.sha256(made.SerializeToString(deterministic=True)).digest()
+        copy = mf.Manifest()
+        copy.CopyFrom(made)
+        return copy
+
+
+def clauses(words: Phrases) -> list[mf.Clause]:
+    """The rules in short."""
+    return [mf.Clause(rule=rule, title=title, text=text) for rule, (title, text) in words.clauses.items()]
+
+
+def bot_levels(words: Phrases, levels: Iterable[str]) -> list[mf.BotLevel]:
+    """Built-in players by name, weakest first."""
+    return [mf.BotLevel(level=level, name=words.bots[level]) for level in levels]
+
+
+def presets(words: Phrases, chosen: Mapping[str, Mapping[str, str]]) -> list[mf.Preset]:
+    """Queues of quick play: names, and the options that are not the defaults."""
+    return [
+        mf.Preset(
+            preset=preset,
+            name=words.presets[preset],
+            options=[match_pb2.OptionValue(name=name, value=value) for name, value in options.items()],
+        )
+        for preset, options in chosen.items()
+    ]
 
 
 _K: Final = mf.TemplateKind
