@@ -231,6 +231,7 @@ def _plan(
     return Plan(name, "two_towers", options, _PAIR, name, course, reasons, position)
 
 
+_HEURISTIC = (("1", 3), ("1", 4), ("2", 5), ("2", 7), ("3", 2), ("3", 6))
 _FIVE = ["B@a2~pest", "B@a4~fire", "B@c4*spirit", "B@e4"]
 
 
@@ -255,10 +256,19 @@ _GARDEN: tuple[Plan, ...] = (
             first_player=first,
             turn_limit="40",
         )
-        for spells in "123"
-        for first in ("random", "blue", "red")
+        for spells, first in (("1", "blue"), ("2", "red"), ("3", "random"), ("3", "blue"), ("3", "red"))
     ),
     _garden("lively_long", lively, "turn_limit", spells_per_player="3", turn_limit="130"),
+    *(
+        _garden(
+            f"heuristic_{spells}_{number}",
+            with_troubles if number == 5 else to_the_end,
+            "five_lanterns",
+            levels=("heuristic", "heuristic"),
+            spells_per_player=spells,
+        )
+        for spells, number in _HEURISTIC
+    ),
     _garden("with_troubles", with_troubles, "turn_limit", turn_limit="40", first_player="red"),
     _garden("nobody_there", nobody_there, "turn_limit", turn_limit="40"),
     _garden("resigned_in_turn", resigning(0, 20), "resigned", first_player="blue"),
