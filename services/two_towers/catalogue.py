@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.resources
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-import msgspec
-
+from grimoire.engine.catalogue import CatalogueError, Id, Names, Natural, Positive, Record, Text, read_data, typed
 from grimoire.engine.options import Choice, Range
 from two_towers.effects import Effect
 from two_towers.fields import Resource
@@ -15,32 +13,8 @@ __all__ = ["DATA", "DATA_BYTES", "DATA_FILE", "CatalogueError", "Names"]
 
 DATA_FILE: Final = "two_towers.json"
 
-_Natural = Annotated[int, msgspec.Meta(ge=0)]
-_Positive = Annotated[int, msgspec.Meta(ge=1)]
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Id = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
 
-
-class CatalogueError(ValueError):
-    """The data file contradicts the rules or itself."""
-
-
-class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A record that has exactly these fields."""
-
-
-class Names(_Strict, frozen=True):
-    """A text in the languages of the data."""
-
-    en: _Text
-    fi: _Text
-
-    def in_language(self, language: str) -> str:
-        """The Finnish text for `fi`, else the English one."""
-        return self.fi if language == "fi" else self.en
-
-
-class ResourceRecord(_Strict, frozen=True):
+class ResourceRecord(Record, frozen=True):
     """A stock, its producer and its colour (TT-2.2)."""
 
     id: Resource
@@ -50,14 +24,14 @@ class ResourceRecord(_Strict, frozen=True):
     producer_name: Names
 
 
-class StructureRecord(_Strict, frozen=True):
+class StructureRecord(Record, frozen=True):
     """Tower or wall."""
 
     id: Literal["tower", "wall"]
     name: Names
 
 
-class DeckTypeRecord(_Strict, frozen=True):
+class DeckTypeRecord(Record, frozen=True):
     """TT-2.5."""
 
     id: Literal["standard", "endless"]
@@ -66,7 +40,7 @@ class DeckTypeRecord(_Strict, frozen=True):
     max_copies_in_hand: int | None = None
 
 
-class Constants(_Strict, frozen=True):
+class Constants(Record, frozen=True):
     """The rules' fixed numbers."""
 
     seats: Literal[2]
@@ -75,15 +49,15 @@ class Constants(_Strict, frozen=True):
     producer_min: Literal[0]
     tower_min: Literal[0]
     wall_min: Literal[0]
-    turn_limit: _Positive
-    turn_action_limit: _Positive
+    turn_limit: Positive
+    turn_action_limit: Positive
 
 
-class ChoiceRecord(_Strict, frozen=True):
+class ChoiceRecord(Record, frozen=True):
     """An option with named values."""
 
-    default: _Id
-    one_of: tuple[_Id, ...]
+    default: Id
+    one_of: tuple[Id, ...]
 
     @property
     def choice(self) -> Choice:
@@ -91,7 +65,7 @@ class ChoiceRecord(_Strict, frozen=True):
         return Choice(self.default, self.one_of)
 
 
-class Options(_Strict, frozen=True):
+class Options(Record, frozen=True):
     """TT-1.5."""
 
     battlefield: ChoiceRecord
@@ -101,43 +75,43 @@ class Options(_Strict, frozen=True):
     first_player: ChoiceRecord
 
 
-class ProducersRecord(_Strict, frozen=True):
+class ProducersRecord(Record, frozen=True):
     """A battlefield's producers."""
 
-    mines: _Natural
-    monasteries: _Natural
-    barracks: _Natural
+    mines: Natural
+    monasteries: Natural
+    barracks: Natural
 
 
-class StockRecord(_Strict, frozen=True):
+class StockRecord(Record, frozen=True):
     """A battlefield's start stocks."""
 
-    ore: _Natural
-    mana: _Natural
-    recruits: _Natural
+    ore: Natural
+    mana: Natural
+    recruits: Natural
 
 
-class BattlefieldRecord(_Strict, frozen=True):
+class BattlefieldRecord(Record, frozen=True):
     """TT-2.3."""
 
-    id: _Id
+    id: Id
     name: Names
-    tower: _Positive
-    wall: _Natural
+    tower: Positive
+    wall: Natural
     producers: ProducersRecord
     stock: StockRecord
-    goal_tower: _Positive
-    goal_resource: _Positive
+    goal_tower: Positive
+    goal_resource: Positive
 
 
-class CardRecord(_Strict, frozen=True):
+class CardRecord(Record, frozen=True):
     """TT-2.4."""
 
-    no: _Positive
-    id: _Id
+    no: Positive
+    id: Id
     colour: Literal["red", "blue", "green"]
     resource: Resource
-    cost: _Natural
+    cost: Natural
     name: Names
     effects: tuple[Effect, ...]
     play_again: bool
@@ -145,12 +119,12 @@ class CardRecord(_Strict, frozen=True):
     classic_note: str | None = None
 
 
-class CatalogueFile(_Strict, frozen=True):
+class CatalogueFile(Record, frozen=True):
     """The whole file."""
 
     schema: Literal["two_towers/1"]
     game: Literal["two_towers"]
-    catalog_version: _Text
+    catalog_version: Text
     sources: dict[str, str]
     resources: tuple[ResourceRecord, ...]
     structures: tuple[StructureRecord, ...]
@@ -193,13 +167,10 @@ def load(data: bytes) -> CatalogueFile:
     Raises:
         CatalogueError: with the place and the fault.
     """
-    try:
-        catalogue = msgspec.json.decode(data, type=CatalogueFile)
-    except msgspec.ValidationError as error:
-        raise CatalogueError(f"{DATA_FILE}: {error}") from error
+    catalogue = typed(data, CatalogueFile, DATA_FILE)
     _check(catalogue)
     return catalogue
 
 
-DATA_BYTES: Final = importlib.resources.files("two_towers").joinpath("data", DATA_FILE).read_bytes()
+DATA_BYTES: Final = read_data("two_towers", DATA_FILE)
 DATA: Final = load(DATA_BYTES)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 import msgspec
 
+from grimoire.engine.catalogue import CatalogueError, Id, Names, Natural, Positive, Record, read_data, typed
 from grimoire.engine.options import Choice, Range
 
 __all__ = [
@@ -26,34 +26,11 @@ __all__ = [
 
 DATA_FILE: Final = "wizards_garden.json"
 
-_Positive = Annotated[int, msgspec.Meta(ge=1)]
-_Natural = Annotated[int, msgspec.Meta(ge=0)]
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Id = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
 _SpaceId = Annotated[str, msgspec.Meta(pattern="^[a-z][0-9]$")]
 _Colour = Literal["blue", "red"]
 
 
-class CatalogueError(ValueError):
-    """The data file contradicts the rules or itself."""
-
-
-class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A record that has exactly these fields."""
-
-
-class Names(_Strict, frozen=True):
-    """A text in the languages of the data."""
-
-    en: _Text
-    fi: _Text
-
-    def in_language(self, language: str) -> str:
-        """The Finnish text for `fi`, else the English one."""
-        return self.fi if language == "fi" else self.en
-
-
-class Options(_Strict, frozen=True):
+class Options(Record, frozen=True):
     """WG-1.3."""
 
     spells_per_player: Range
@@ -61,105 +38,105 @@ class Options(_Strict, frozen=True):
     turn_limit: Range
 
 
-class Constants(_Strict, frozen=True):
+class Constants(Record, frozen=True):
     """The rules' fixed numbers."""
 
-    lanterns_to_win: _Positive
-    start_gnomes: _Positive
-    deal_first: _Positive
-    deal_second: _Positive
+    lanterns_to_win: Positive
+    start_gnomes: Positive
+    deal_first: Positive
+    deal_second: Positive
     board_spirits: Literal[2]
     open_row: Literal[3]
-    hand_limit: _Positive
-    max_fire_per_player: _Positive
-    max_water_per_deposit: _Positive
+    hand_limit: Positive
+    max_fire_per_player: Positive
+    max_water_per_deposit: Positive
     max_pests_per_space: Literal[2]
-    max_fish_fire_per_space: _Positive
-    water_to_light: _Positive
+    max_fish_fire_per_space: Positive
+    water_to_light: Positive
     pair_strength: Literal[2]
 
 
-class Supply(_Strict, frozen=True):
+class Supply(Record, frozen=True):
     """WG-2.2."""
 
-    pests: _Positive
-    water: _Positive
-    fire: _Positive
-    gnomes_per_player: _Positive
-    lanterns_per_player: _Positive
-    spirit_cards: _Positive
-    spell_cards: _Positive
+    pests: Positive
+    water: Positive
+    fire: Positive
+    gnomes_per_player: Positive
+    lanterns_per_player: Positive
+    spirit_cards: Positive
+    spell_cards: Positive
 
 
-class ByColour(_Strict, frozen=True):
+class ByColour(Record, frozen=True):
     """Ids of each seat's pieces."""
 
-    blue: tuple[_Id, ...]
-    red: tuple[_Id, ...]
+    blue: tuple[Id, ...]
+    red: tuple[Id, ...]
 
 
-class PieceIds(_Strict, frozen=True):
+class PieceIds(Record, frozen=True):
     """WG-2.5."""
 
     gnomes: ByColour
-    pests: tuple[_Id, ...]
+    pests: tuple[Id, ...]
     lanterns: ByColour
 
 
-class KindRecord(_Strict, frozen=True):
+class KindRecord(Record, frozen=True):
     """A kind of lantern, spirit and action (WG-2.1, WG-6)."""
 
-    id: _Id
-    colour: _Id
+    id: Id
+    colour: Id
     action_name: Names
     lantern_name: Names
     spirit_name: Names
     colour_source: str
-    lantern_steps: _Positive
-    magician_steps: _Positive
-    spirit_steps: _Positive
-    cards: _Positive
-    card_ids: tuple[_Id, ...]
+    lantern_steps: Positive
+    magician_steps: Positive
+    spirit_steps: Positive
+    cards: Positive
+    card_ids: tuple[Id, ...]
 
 
-class SpellRecord(_Strict, frozen=True):
+class SpellRecord(Record, frozen=True):
     """A spell card (WG-13)."""
 
-    id: _Id
+    id: Id
     name: Names
-    timing: _Id
+    timing: Id
     replaces: Literal["garden_phase", "wizard_phase", "turn"] | None
     cost: dict[str, int | str]
     text: Names
 
 
-class SpaceRecord(_Strict, frozen=True):
+class SpaceRecord(Record, frozen=True):
     """A space of the yard (WG-2.6)."""
 
     id: _SpaceId
     kind: Literal["plain", "deposit", "terrace", "pit"]
     has_deposit: bool
     terrace_owner: _Colour | None
-    x: _Natural
-    y: _Positive
+    x: Natural
+    y: Positive
     adjacent: tuple[_SpaceId, ...]
 
 
-class Start(_Strict, frozen=True):
+class Start(Record, frozen=True):
     """Where each seat's gnomes stand at first (WG-3.2)."""
 
-    blue: dict[_SpaceId, _Id]
-    red: dict[_SpaceId, _Id]
+    blue: dict[_SpaceId, Id]
+    red: dict[_SpaceId, Id]
 
 
-class TerraceDeposit(_Strict, frozen=True):
+class TerraceDeposit(Record, frozen=True):
     """Each seat's own deposit (WG-2.7)."""
 
     blue: _SpaceId
     red: _SpaceId
 
 
-class BoardRecord(_Strict, frozen=True):
+class BoardRecord(Record, frozen=True):
     """WG-2.6."""
 
     source: str
@@ -173,11 +150,11 @@ class BoardRecord(_Strict, frozen=True):
     spaces: tuple[SpaceRecord, ...]
 
 
-class CatalogueFile(_Strict, frozen=True):
+class CatalogueFile(Record, frozen=True):
     """The whole file."""
 
     game: Literal["wizards_garden"]
-    data_version: _Positive
+    data_version: Positive
     name: Names
     players: Literal[2]
     seats: tuple[Literal["blue"], Literal["red"]]
@@ -262,13 +239,10 @@ def load(data: bytes) -> CatalogueFile:
     Raises:
         CatalogueError: with the place and the fault.
     """
-    try:
-        catalogue = msgspec.json.decode(data, type=CatalogueFile)
-    except msgspec.ValidationError as error:
-        raise CatalogueError(f"{DATA_FILE}: {error}") from error
+    catalogue = typed(data, CatalogueFile, DATA_FILE)
     _check(catalogue)
     return catalogue
 
 
-DATA_BYTES: Final = importlib.resources.files("wizards_garden").joinpath("data", DATA_FILE).read_bytes()
+DATA_BYTES: Final = read_data("wizards_garden", DATA_FILE)
 DATA: Final = load(DATA_BYTES)
