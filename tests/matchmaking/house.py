@@ -17,6 +17,7 @@ from grimoire.bus import GATEWAY, PARTITIONS, Bus, EmbeddedServer, Message, game
 from grimoire.bus.roles import platform_roles
 from grimoire.engine import MatchId
 from grimoire.fairness.commitments import nonce_seal
+from grimoire.plugins import game_names
 from grimoire.runtime.config import Config
 from grimoire.runtime.game_service import GameService
 from grimoire.runtime.identity import Identity, occupant_id
@@ -422,7 +423,9 @@ async def open_house(home: Path, *, database_url: str | None = None) -> AsyncIte
     roles = (*platform_roles(), game_role(GAME), game_role(OTHER_GAME))
     passwords = {role: keys.nats_password(role) for role in roles}
     nats = await EmbeddedServer.start(passwords, run_dir=config.run_dir, log_dir=config.log_dir)
-    config = replace(config, nats_url=nats.url, shared_database_url=database_url)
+    absent = {*game_names()} - {GAME, OTHER_GAME}
+    addresses = {service: address for service, address in config.addresses.items() if service not in absent}
+    config = replace(config, nats_url=nats.url, shared_database_url=database_url, addresses=addresses)
     house = House(config, keys, nats)
     try:
         async with kept_log(config, keys):

@@ -8,11 +8,13 @@ import pytest
 
 from grimoire.engine import Illegal
 from grimoire.match.seats import occupants_of
-from grimoire.runtime.identity import occupant_id
-from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2
+from grimoire.runtime.game_service import GameService
+from grimoire.runtime.identity import Identity, occupant_id
+from grimoire.runtime.rpc import open_channel
+from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2, rules_pb2, rules_pb2_grpc
 from matchmaking.challenge import Create, Open, Sitter, decide, fold
 from matchmaking.vacancies import Bound, Keep, Lose, Return, Settle, Vote, choice_of, voters
-from tests.matchmaking.house import ADA, BO, EVE, GAME, Client, House, until
+from tests.matchmaking.house import ADA, BO, EVE, GAME, Client, House, Running, until
 
 PEOPLE = (ADA, BO, EVE)
 RATED = match_pb2.MATCH_MODE_RATED
@@ -167,9 +169,6 @@ async def holder(house: House, match_id: str, seat: int) -> str:
 
 
 async def head_of(house: House, match_id: str) -> frame_pb2.MatchHead:
-    from grimoire.runtime.rpc import open_channel
-    from grimoire.v1 import rules_pb2, rules_pb2_grpc
-
     async with open_channel(house.game.address, token=house.keys.service_token) as channel:
         stub = rules_pb2_grpc.RulesServiceStub(channel)
         return (await stub.GetHead(rules_pb2.GetHeadRequest(match_id=match_id))).head
@@ -246,6 +245,7 @@ async def test_a_seat_that_was_given_is_bound_by_whoever_runs(house: House) -> N
     await house.game.stop()
     await bo.table_that(match_id, lambda table: not table.seats[2].HasField("vacancy"))
     await house.lobbies.pop().crash()
+    house.game = Running(GameService(GAME), house.config)
     await house.game.start()
     await house.open_lobby()
     await house.client(BO).table_that(match_id, lambda table: table.seats[2].now.bot)
@@ -265,8 +265,6 @@ async def test_the_end_of_the_match_ends_it_all(house: House) -> None:
 
 async def test_strangers_look_on_and_unknown_matches_are_unknown(house: House) -> None:
     match_id, _ = await table_of(house, "party", grace_s=600)
-    from grimoire.runtime.identity import Identity
-
     stranger = house.client(Identity("acc-zoe", "Zoe"))
     assert [s.now.name for s in (await stranger.table(match_id)).seats] == ["Ada", "Bö Äijö", "Eve"]
     assert (await stranger.come_back(match_id)).rejection.code == "nothing_to_return_to"
