@@ -17,6 +17,7 @@ from google.protobuf.message import Message
 from grimoire.engine import MarkNote
 from grimoire.engine.options import Choice
 from grimoire.engine.phrasebook import LANGUAGES, Manifests, bot_levels, clauses, facts, presets, templates
+from grimoire.engine.schema import snake_case
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from wizards_garden.catalogue import DATA
@@ -129,7 +130,7 @@ def _phrase(event: Message, words: Words, language: str, names: Mapping[int, str
     """The key of an event's template, and arguments that are not its fields; None: there is nothing to say."""
     if isinstance(event, _SILENT):
         return None
-    code = _code(event)
+    code = snake_case(event.DESCRIPTOR.name)
     variant = _VARIANTS.get(type(event))
     key = _special(event, code) if variant is None else f"{code}_{getattr(event, variant)}"
     return None if key is None else (key, dict(_more(event, words, language, names)))
@@ -181,11 +182,6 @@ def _more(event: Any, words: Words, language: str, names: Mapping[int, str]) -> 
         case pb.PositionArranged():
             yield "turn", str(event.turn_no)
             yield "seat", words.seat(event.active_seat, names)
-
-
-def _code(event: Message) -> str:
-    """`PestMoved` is `pest_moved`, as the schema has it."""
-    return re.sub(r"(?<!^)([A-Z])", r"_\1", event.DESCRIPTOR.name).lower()
 
 
 # ---- the manifest ----------------------------------------------------------------------------------------------------

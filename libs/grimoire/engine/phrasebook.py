@@ -17,6 +17,7 @@ __all__ = [
     "LANGUAGES",
     "Manifests",
     "Phrases",
+    "ScreenSpeech",
     "bot_levels",
     "clauses",
     "facts",
@@ -75,6 +76,23 @@ def read_screen_words(package: str) -> Mapping[str, Mapping[str, str]]:
     """The words of a game's board in the terminal client, by language: `data/screen.toml`."""
     text = importlib.resources.files(package).joinpath("data", "screen.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), dict[str, dict[str, str]])
+
+
+class ScreenSpeech:
+    """A board's words in one language; in the first one where the game does not speak it.
+
+    Args:
+        texts: by language, as `read_screen_words` gives them.
+        language: wanted.
+    """
+
+    def __init__(self, texts: Mapping[str, Mapping[str, str]], language: str) -> None:
+        self.language = language if language in LANGUAGES else LANGUAGES[0]
+        self._texts = texts[self.language]
+
+    def __call__(self, key: str, **arguments: object) -> str:
+        """A text with its arguments filled in."""
+        return self._texts[key].format(**arguments)
 
 
 # ---- parts of a manifest -------------------------------------------------------------------------------------------

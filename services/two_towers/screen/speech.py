@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from grimoire.engine.board import Shown
-from grimoire.engine.phrasebook import read_screen_words
+from grimoire.engine.phrasebook import ScreenSpeech, read_screen_words
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.screen.signs import BAD, GOOD
 from two_towers.short import signed
 from two_towers.text import card_name
-from two_towers.words import LANGUAGES, words_in
+from two_towers.words import words_in
 
 __all__ = ["Speech", "changed", "view_of"]
 
@@ -18,16 +18,11 @@ __all__ = ["Speech", "changed", "view_of"]
 _WORDS: Final = read_screen_words("two_towers")
 
 
-class Speech:
-    """The board's words in one language, `data/screen.toml`; English for one that the game does not speak."""
+class Speech(ScreenSpeech):
+    """The board's words in one language, `data/screen.toml`."""
 
     def __init__(self, language: str) -> None:
-        self.language = language if language in LANGUAGES else LANGUAGES[0]
-        self._texts = _WORDS[self.language]
-
-    def __call__(self, key: str, **arguments: object) -> str:
-        """A text with its arguments filled in."""
-        return self._texts[key].format(**arguments)
+        super().__init__(_WORDS, language)
 
     def term(self, key: str) -> str:
         """One of the game's own words."""

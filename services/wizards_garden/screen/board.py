@@ -15,9 +15,10 @@ from wizards_garden.catalogue import DATA
 from wizards_garden.names import kind_of, name_of, timing_of
 from wizards_garden.pieces import CARD_KIND, KINDS
 from wizards_garden.screen.layout import layout
-from wizards_garden.screen.own import Own, ref_words
+from wizards_garden.screen.own import own_lines, ref_words
+from wizards_garden.screen.pane import Pane
 from wizards_garden.screen.refs import DIGITS, beside, choices, place_of
-from wizards_garden.screen.side import Side
+from wizards_garden.screen.side import side_lines
 from wizards_garden.screen.speech import Speech, view_of
 from wizards_garden.screen.yard import Yard
 from wizards_garden.short import contents, group_words, kind_words, signs_legend, space_words, turned
@@ -39,8 +40,8 @@ class WizardsGardenBoard(Vertical):
     WizardsGardenBoard { height: 1fr; width: 1fr; }
     WizardsGardenBoard #wg-top { height: auto; }
     WizardsGardenBoard Yard { height: auto; }
-    WizardsGardenBoard Side { width: 1fr; margin: 0 0 0 1; }
-    WizardsGardenBoard Own { height: 1fr; }
+    WizardsGardenBoard #wg-side { width: 1fr; margin: 0 0 0 1; }
+    WizardsGardenBoard #wg-own { height: 1fr; }
     """
     shortcuts: ClassVar[Mapping[str, str]] = {
         "n": "end_phase",
@@ -57,8 +58,8 @@ class WizardsGardenBoard(Vertical):
         self._shown: Shown | None = None
         self._start = ""
         self._yard = Yard(host)
-        self._side = Side()
-        self._own = Own()
+        self._side = Pane(side_lines, id="wg-side")
+        self._own = Pane(own_lines, id="wg-own")
 
     def compose(self) -> ComposeResult:
         """The yard left, what everybody knows right, one's own below."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from textual.content import Content
 from textual.geometry import Size
-from textual.widget import Widget
 
 from grimoire.engine.board import Shown
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
@@ -16,24 +15,7 @@ from wizards_garden.screen.signs import ACCENT, FAINT, MUTED
 from wizards_garden.screen.speech import Speech, view_of
 from wizards_garden.short import KIND_SIGNS, group_signs, kind_words, spell_words
 
-__all__ = ["Own", "own_lines", "ref_words"]
-
-
-class Own(Widget):
-    """Hand, spells, choices; three lines."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown: Shown | None = None
-
-    def tell(self, shown: Shown) -> None:
-        """Shows this from now on."""
-        self._shown = shown
-        self.refresh()
-
-    def render(self) -> Content:
-        """The lines of this size."""
-        return Content("") if self._shown is None else Content("\n").join(own_lines(self._shown, self.size))
+__all__ = ["own_lines", "ref_words"]
 
 
 def own_lines(shown: Shown, size: Size) -> list[Content]:

@@ -8,7 +8,6 @@ from typing import Final
 
 from textual.content import Content
 from textual.geometry import Size
-from textual.widget import Widget
 
 from grimoire.engine.board import Shown
 from grimoire.engine.lines import cut, fitting
@@ -21,27 +20,10 @@ from wizards_garden.screen.speech import Speech, view_of
 from wizards_garden.short import KIND_SIGNS, SEAT_SIGNS, group_signs, lantern_signs, signs_legend
 from wizards_garden.text import seat_name
 
-__all__ = ["Side", "cards_content", "side_lines"]
+__all__ = ["cards_content", "side_lines"]
 
 _AIRY: Final = 22
 """From so many rows on there is air between the parts."""
-
-
-class Side(Widget):
-    """What everybody may know but the yard."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown: Shown | None = None
-
-    def tell(self, shown: Shown) -> None:
-        """Shows this from now on."""
-        self._shown = shown
-        self.refresh()
-
-    def render(self) -> Content:
-        """The lines of this size."""
-        return Content("") if self._shown is None else Content("\n").join(side_lines(self._shown, self.size))
 
 
 def side_lines(shown: Shown, size: Size) -> list[Content]:

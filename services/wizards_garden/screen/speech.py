@@ -5,25 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from grimoire.engine.board import Shown
-from grimoire.engine.phrasebook import read_screen_words
+from grimoire.engine.phrasebook import ScreenSpeech, read_screen_words
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
-from wizards_garden.words import LANGUAGES, Words, words_in
+from wizards_garden.words import Words, words_in
 
 __all__ = ["Speech", "view_of"]
 
 _WORDS: Final = read_screen_words("wizards_garden")
 
 
-class Speech:
-    """The board's words in one language, `data/screen.toml`; English for one that the game does not speak."""
+class Speech(ScreenSpeech):
+    """The board's words in one language, `data/screen.toml`."""
 
     def __init__(self, language: str) -> None:
-        self.language = language if language in LANGUAGES else LANGUAGES[0]
-        self._texts = _WORDS[self.language]
-
-    def __call__(self, key: str, **arguments: object) -> str:
-        """A text with its arguments filled in."""
-        return self._texts[key].format(**arguments)
+        super().__init__(_WORDS, language)
 
     @property
     def words(self) -> Words:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
-from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from grimoire.cli.screens.dialogs import Box
+from grimoire.cli.screens.dialogs import Filtered
 from grimoire.cli.screens.wording import Wording
 from grimoire.cli.screens.words import Words
 from grimoire.v1 import manifest_pb2
@@ -20,7 +17,7 @@ from grimoire.v1 import manifest_pb2
 __all__ = ["CatalogueDialog", "entries"]
 
 
-class CatalogueDialog(Box[None]):
+class CatalogueDialog(Filtered[None]):
     """A list of all things of all catalogues; every word of the filter must occur in a thing's text.
 
     Args:
@@ -39,22 +36,6 @@ class CatalogueDialog(Box[None]):
         self._catalogues = list(wording.manifest.catalogues)
         self._at = 0
 
-    def body(self) -> Iterable[Widget]:
-        """Filter, list, and how many there are."""
-        yield Input(placeholder=self.words("filter.hint"), id="filter")
-        yield OptionList(id="things")
-        yield Static(id="count", classes="muted")
-
-    def on_mount(self) -> None:
-        """Shows everything; the filter takes the keys."""
-        self.query_one("#filter").focus()
-        self._fill("")
-
-    @on(Input.Changed, "#filter")
-    def _filter(self, event: Input.Changed) -> None:
-        event.stop()
-        self._fill(event.value)
-
     def action_into_list(self) -> None:
         """From the filter into the list."""
         things = self.query_one("#things", OptionList)
@@ -65,9 +46,10 @@ class CatalogueDialog(Box[None]):
     def action_next_catalogue(self) -> None:
         """The next catalogue."""
         self._at = (self._at + 1) % max(1, len(self._catalogues))
-        self._fill(self.query_one("#filter", Input).value)
+        self.fill(self.query_one("#filter", Input).value)
 
-    def _fill(self, text: str) -> None:
+    def fill(self, text: str) -> None:
+        """Lists the things that fit."""
         things = self.query_one("#things", OptionList).clear_options()
         if not self._catalogues:
             return

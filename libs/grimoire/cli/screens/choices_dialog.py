@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -13,14 +13,14 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from grimoire.cli.screens.composer import Offer
-from grimoire.cli.screens.dialogs import Box
+from grimoire.cli.screens.dialogs import Filtered
 from grimoire.cli.screens.wording import Wording
 from grimoire.cli.screens.words import Words
 
 __all__ = ["ChoicesDialog"]
 
 
-class ChoicesDialog(Box[Offer]):
+class ChoicesDialog(Filtered[Offer]):
     """Gives the offer that was chosen; Escape gives none.
 
     Args:
@@ -39,23 +39,12 @@ class ChoicesDialog(Box[Offer]):
         self._offers = tuple(offers)
         self._labels = tuple(wording.entry(offer.entry) for offer in offers)
 
-    def body(self) -> Iterable[Widget]:
-        """Filter, list, and how to choose."""
-        yield Input(placeholder=self.words("filter.hint"), id="filter")
-        yield OptionList(id="things")
-        yield Static(Content(self.words("choices.hint")), classes="muted")
+    def foot(self) -> Widget:
+        """How to choose."""
+        return Static(Content(self.words("choices.hint")), classes="muted")
 
-    def on_mount(self) -> None:
-        """Shows everything; the filter takes the keys."""
-        self.query_one("#filter").focus()
-        self._fill("")
-
-    @on(Input.Changed, "#filter")
-    def _filter(self, event: Input.Changed) -> None:
-        event.stop()
-        self._fill(event.value)
-
-    def _fill(self, text: str) -> None:
+    def fill(self, text: str) -> None:
+        """Lists the choices that fit, the first of them marked."""
         wanted = text.casefold().split()
         things = self.query_one("#things", OptionList).clear_options()
         for number, label in enumerate(self._labels):

@@ -12,11 +12,11 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, Input, OptionList, Static
 
 from grimoire.cli.screens.words import Words
 
-__all__ = ["Ask", "Box", "Confirm", "Read"]
+__all__ = ["Ask", "Box", "Confirm", "Filtered", "Read"]
 
 R = TypeVar("R")
 
@@ -85,6 +85,35 @@ class Confirm(Box[bool]):
     def action_close(self) -> None:
         """Escape means no."""
         self.dismiss(False)
+
+
+class Filtered(Box[R]):
+    """A list with a filter above it that takes the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
+
+    def body(self) -> Iterable[Widget]:
+        """Filter and list; `foot` stands below."""
+        yield Input(placeholder=self.words("filter.hint"), id="filter")
+        yield OptionList(id="things")
+        yield self.foot()
+
+    def foot(self) -> Widget:
+        """What there is to know about the list."""
+        return Static(id="count", classes="muted")
+
+    def on_mount(self) -> None:
+        """Shows everything."""
+        self.query_one("#filter").focus()
+        self.fill("")
+
+    @on(Input.Changed, "#filter")
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self.fill(event.value)
+
+    def fill(self, text: str) -> None:
+        """Lists what fits the text."""
 
 
 class Read(Box[None]):

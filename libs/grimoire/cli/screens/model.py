@@ -215,6 +215,7 @@ class MatchModel:
             instead=self.draft.instead if not self.sending else frozenset(),
             asked=self.stage is Stage.ASKED,
             news=self._news if with_news else (),
+            seat=self.feed.seat,
         )
 
     # ---- what is said ----------------------------------------------------------------------------------------------
