@@ -110,8 +110,8 @@ async def no_caller(context: Context) -> None:
 
 
 def option_pairs(options: Iterable[match_pb2.OptionValue]) -> tuple[tuple[str, str], ...]:
-    """Options as name and value."""
-    return tuple((option.name, option.value) for option in options)
+    """Options as name and value; an empty value is none: the option takes its default."""
+    return tuple((option.name, option.value) for option in options if option.value)
 
 
 def language_of(asked: str) -> str:

@@ -129,7 +129,7 @@ class Lobby:
         return answer if isinstance(answer, Illegal) else await self._repeated(answer, wish)
 
     async def _judge(self, caller: Identity, wish: Wish, challenge_id: str) -> Open | Illegal:
-        checked = await self._games.check(wish.game, dict(wish.options))
+        checked = await self._games.check(wish.game, {})  # what options mean may depend on the number of seats
         if isinstance(checked, Illegal):
             return checked
         manifest = await self._games.manifest(wish.game, wish.language)

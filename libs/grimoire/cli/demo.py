@@ -16,7 +16,7 @@ from rich.table import Table
 from grimoire.cli.say import ERRORS, OUT
 from grimoire.cli.stacks import throw_away_stack
 from grimoire.client import Client, ClientError, MatchSession
-from grimoire.engine import ALL, PUBLIC, Viewer
+from grimoire.engine import ALL, PUBLIC, Illegal, Viewer
 from grimoire.fairness.verify import exit_status, first_lie
 from grimoire.match.offline import audit_bytes
 from grimoire.plugins import GamePlugin, load_game
@@ -26,6 +26,8 @@ __all__ = ["demo"]
 
 AT_ONCE = 8
 MATCH_S = 600.0
+_SEATS = 2
+"""Of every match: one for each of two people, or a person and a bot."""
 
 
 def choices(seed: object) -> random.Random:
@@ -102,7 +104,7 @@ async def _play_all(edge: str, plugin: GamePlugin, matches: int, seed: str, kept
 
 
 async def _play_and_check(edge: str, plugin: GamePlugin, number: int, rng: random.Random, kept: Path) -> Played:
-    played = Played(options=_options(plugin.texts.manifest("en"), number, rng))
+    played = Played(options=_options(plugin, number, rng))
     try:
         async with asyncio.timeout(MATCH_S):
             await _play(edge, plugin, number, rng, played, kept)
@@ -188,14 +190,19 @@ def _forged(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-def _options(manifest: manifest_pb2.Manifest, number: int, rng: random.Random) -> dict[str, str]:
-    """Goes through the choices of every option, so that a longer demo shows all of them."""
+def _options(plugin: GamePlugin, number: int, rng: random.Random) -> dict[str, str]:
+    """Goes through the choices of every option, so that a longer demo shows all of them.
+
+    What does not go together is left out.
+    """
     chosen: dict[str, str] = {}
     step = number
-    for option in manifest.options:
+    for option in plugin.texts.manifest("en").options:
         if option.type == manifest_pb2.OPTION_TYPE_CHOICE and option.choices:
             chosen[option.name] = option.choices[step % len(option.choices)].value
             step = step // len(option.choices) + number + rng.randrange(2)
+    while isinstance(refused := plugin.game.configure(chosen, _SEATS), Illegal) and refused.field in chosen:
+        del chosen[refused.field]
     return chosen
 
 
