@@ -48,26 +48,26 @@ class Weights(msgspec.Struct, frozen=True):
         spell_of_others: what a hidden one is worth to its owner.
     """
 
-    opponent: float = 0.8
+    opponent: float = 0.6
     peace: int = 100
     lantern: float = 100.0
     bright: float = 5.0
     lit: float = 28.0
     open: float = 20.0
-    spare: float = 4.0
+    spare: float = 1.5
     bare: float = 12.0
-    idle: float = 0.5
+    idle: float = 0.8
     at_once: float = 0.0
     fire: float = 3.0
     home_water: float = 5.0
     water: float = 1.5
     pair: float = 12.0
     pair_by_swap: float = 9.0
-    card: float = 2.5
-    spirits: tuple[float, ...] = (2.0, 1.5, 1.0, 5.0, 3.0)
-    in_hand: float = 0.4
+    card: float = 3.2
+    spirits: tuple[float, ...] = (2.0, 1.5, 1.0, 5.0, 1.5)
+    in_hand: float = 0.5
     near: float = 8.0
-    step: float = 1.6
+    step: float = 2.0
     spells: tuple[float, ...] = (7.0, 9.0, 6.0, 9.0, 6.0, 9.0, 7.0, 8.0, 4.0, 16.0, 9.0, 3.0)
     spell_of_others: float = 8.0
 

@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.appraisal import best_defence, threat_worth
 from wizards_garden.board import ADJACENT, FOR_PESTS, IS_DEPOSIT, SPACES, TERRACE_DEPOSIT
+from wizards_garden.choices import WATER_TO_LIGHT
 from wizards_garden.draft import Draft
 from wizards_garden.pieces import CARD_KIND, FIRST_PEST, GNOMES_EACH, KINDS, PIECES
 from wizards_garden.reach import GNOMES_OF, held_deposits
@@ -26,9 +27,6 @@ from wizards_garden.spells import (
 from wizards_garden.state import DIM_ON_BOARD, Stage, State
 
 __all__ = ["spells_worth_trying"]
-
-_SCARCE: Final = 2
-"""Water is kept on the own terrace up to this much less than lights a lantern."""
 
 
 def spells_worth_trying(state: State, me: int) -> Iterator[tuple[Message, bool]]:
@@ -55,7 +53,7 @@ def _skull(draft: Draft, me: int) -> Iterator[Message]:
                 yield pb.CastSkull(target=SPACES[space], fire=fire)
 
 
-def _eye(draft: Draft, me: int) -> Iterator[Message]:
+def _eye(draft: Draft, me: int) -> Iterator[Message]:  # noqa: ARG001
     """Whatever changes the own board's kinds, or the other's."""
     places = face_up(draft)
     for n, a in enumerate(places):
@@ -96,14 +94,14 @@ def _bottle(draft: Draft, me: int) -> Iterator[Message]:
     if not fire:
         return
     home = TERRACE_DEPOSIT[me]
-    crystals = []
-    for deposit in held_deposits(draft, me):
-        for n in range(draft.water[deposit]):
-            crystals.append(((2.0 if n < 3 else 0.0) if deposit == home else (1.0 if n < 3 else 0.0), deposit))
-    crystals.sort()
+    crystals = sorted(
+        (n < WATER_TO_LIGHT, deposit == home, deposit)
+        for deposit in held_deposits(draft, me)
+        for n in range(draft.water[deposit])
+    )
     for amount in range(1, min(fire, len(crystals)) + 1):
         poured: dict[int, int] = {}
-        for _, deposit in crystals[:amount]:
+        for *_, deposit in crystals[:amount]:
             poured[deposit] = poured.get(deposit, 0) + 1
         yield pb.CastBottle(water=[pb.SpaceAmount(space=SPACES[d], amount=n) for d, n in poured.items()])
 

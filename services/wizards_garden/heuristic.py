@@ -159,7 +159,10 @@ class Heuristic:
         """The steps of an action, each valued with what another step may make of it."""
         before = self.worth(Draft(state), me)
         ranked: Ranked = []
+        spare = _least_useful(state, me) if state.stage is Stage.BUTTERFLY else ""
         for command in self._plain(state, me):
+            if spare and getattr(command, "discard", spare) != spare:
+                continue
             if isinstance(command, pb.EndAction):
                 ranked.append((before - 0.01, command))
             elif isinstance(command, pb.DrawSpirit) and command.source == "deck":
@@ -252,6 +255,13 @@ class Heuristic:
 
 def _worth(entry: tuple[float, Message]) -> float:
     return entry[0]
+
+
+def _least_useful(state: State, me: int) -> str:
+    """The card of the hand that Butterfly costs least (WG-13.5): it fits no spirit, or its action is liked least."""
+    seat = state.seats[me]
+    spirits = [CARD_KIND[card] for card in seat.spirits]
+    return min(seat.hand, key=lambda card: (CARD_KIND[card] in spirits, _LIKED[CARD_KIND[card]]))
 
 
 def _pair_at_hand(draft: Draft, me: int) -> float:

@@ -45,7 +45,7 @@ def search(imagine: Callable[[], State], rng: random.Random, budget_ms: int) -> 
         budget_ms: how long it may think.
     """
     first = imagine()
-    candidates = _candidates(Heuristic(Chance(rng), noise=0.0).ranked(first))
+    candidates: list[Message] = _candidates(Heuristic(Chance(rng), noise=0.0).ranked(first))
     if len(candidates) == 1:
         return candidates[0]
     games = max(_FEWEST_GAMES, min(_MOST_GAMES, budget_ms // _MS_A_GAME))
@@ -61,7 +61,8 @@ def search(imagine: Callable[[], State], rng: random.Random, budget_ms: int) -> 
         if worlds > 1 and len(alive) > 2:
             alive = sorted(alive, key=gained.__getitem__, reverse=True)[: max(2, len(alive) - 1)]
         world = imagine()
-    return candidates[max(alive, key=gained.__getitem__)]
+    best: int = max(alive, key=gained.__getitem__)
+    return candidates[best]
 
 
 def _candidates(ranked: Ranked) -> list[Message]:
