@@ -7,7 +7,7 @@ import contextlib
 import secrets
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
-from typing import Final
+from typing import Final, TypeAlias
 
 import structlog
 from google.protobuf.message import DecodeError
@@ -45,9 +45,10 @@ class Bots:
     def __init__(self, settings: BotSettings | None = None) -> None:
         self._settings = settings or BotSettings.from_env()
         self._instance = secrets.token_hex(8)
-        self._playing: dict[tuple[str, int], asyncio.Task[None]] = {}
+        # By match, seat and account: a seat may be left by one bot and later be another's.
+        self._playing: dict[_Place, asyncio.Task[None]] = {}
         # Held still, but there is nothing to do: the match is over, or this bot plays it no more.
-        self._through: set[tuple[str, int]] = set()
+        self._through: set[_Place] = set()
         self._accepting: set[asyncio.Task[None]] = set()
         self._listening: dict[str, Subscription] = {}
         self._changed = asyncio.Event()
@@ -106,7 +107,7 @@ class Bots:
 
     def _play(self, held: Iterable[SeatKey] | None, table: _Table) -> None:
         """Plays the seats that this instance holds, and no other; None: which ones is not known just now."""
-        seats = {(seat.match_id, seat.seat): seat for seat in held or ()}
+        seats = {_place(seat): seat for seat in held or ()}
         if held is not None:
             self._through &= seats.keys()
         for key, task in self._playing.items():
@@ -118,7 +119,7 @@ class Bots:
             if key not in self._playing and key not in self._through:
                 self._sit(key, seat, table)
 
-    def _sit(self, key: tuple[str, int], seat: SeatKey, table: _Table) -> None:
+    def _sit(self, key: _Place, seat: SeatKey, table: _Table) -> None:
         try:
             player = table.player(seat, self._settings)
         except UnknownGameError:
@@ -130,7 +131,7 @@ class Bots:
         self._changed.set()
         _log.info("bot_seated", match_id=seat.match_id, seat=seat.seat, game=seat.game, level=seat.level)
 
-    def _got_up(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
+    def _got_up(self, key: _Place, task: asyncio.Task[None]) -> None:
         del self._playing[key]
         self._changed.set()
         if task.cancelled():
@@ -187,7 +188,7 @@ class Bots:
 
     async def _accept(self, bus: Bus, holding: Holding, message: Message, seat: SeatKey) -> None:
         """Answers an invitation as soon as the seat is held, for this instance plays it then and nobody else."""
-        known = (seat.match_id, seat.seat) in self._playing.keys() | self._through
+        known = _place(seat) in self._playing.keys() | self._through
         if not known and len(self._playing) + len(holding.invited) >= self._settings.matches:
             return
         if known or await holding.accept(seat):
@@ -195,6 +196,13 @@ class Bots:
                 await bus.reply(message, cluster_pb2.BotAccepted(instance=self._instance).SerializeToString())
             except BusError as error:
                 _log.info("invitation_not_answered", match_id=seat.match_id, reason=type(error).__name__)
+
+
+_Place: TypeAlias = tuple[str, int, str]
+
+
+def _place(seat: SeatKey) -> _Place:
+    return seat.match_id, seat.seat, seat.account_id
 
 
 class _Table:

@@ -54,7 +54,9 @@ class Subscription:
         if whole:
             self.own_changes = []
             return self._feed.whole(self._account_id, self._only_mine)
-        self.own_changes = [m for tick in ticks for m in tick.matches if self._account_id in m.account_ids]
+        self.own_changes = [
+            m for tick in ticks for m in tick.matches if self._account_id in (*m.account_ids, *m.former)
+        ]
         if not ticks or (self._only_mine and not any(self._account_id in tick.people for tick in ticks)):
             return lobby_pb2.WatchLobbyResponse()
         if len(ticks) == 1 and not self._only_mine and self._account_id not in ticks[0].people:
@@ -88,7 +90,7 @@ class _Tick:
         self.challenges = challenges
         self.matches = matches
         self.people = {a for c in challenges for a in (*c.account_ids, *c.kept_for)}
-        self.people |= {a for m in matches for a in m.account_ids}
+        self.people |= {a for m in matches for a in (*m.account_ids, *m.former)}
         self.people.discard("")
         self.for_strangers = lobby_pb2.WatchLobbyResponse()
         self.show(self.for_strangers, "", only_mine=False)

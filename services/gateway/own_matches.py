@@ -127,8 +127,14 @@ class _Own:
 
     def _join(self, summary: matchmaking_pb2.MatchSummary) -> None:
         match_id = summary.match_id
-        if match_id in self._known:
-            return
+        known = self._known.get(match_id)
+        if known is not None:
+            if list(known.summary.seats) == list(summary.seats):
+                return
+            # Seats have changed hands: who is asked what is to be looked into anew.
+            looking = self._tasks.pop(match_id, None)
+            if looking is not None:
+                looking.cancel()
         self._known[match_id] = lobby_pb2.OwnMatch(match_id=match_id, summary=summary)
         self._changed.add(match_id)
         self._news.set()

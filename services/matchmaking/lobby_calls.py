@@ -84,4 +84,5 @@ class LobbyCalls(matchmaking_pb2_grpc.MatchmakingServiceServicer):
             if challenge.stage is Stage.ENDED:
                 match.finished = True
                 match.closed.ParseFromString(challenge.closed)
-            response.matches.add(match=match, account_ids=account_ids)
+            former = challenge.members - {*account_ids}
+            response.matches.add(match=match, account_ids=account_ids, former=sorted(former))
