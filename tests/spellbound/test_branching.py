@@ -58,6 +58,18 @@ FAR_GAMES: tuple[Mapping[str, Any], ...] = (
         "deck": 3,
         "sun_pile": ["giant_eagle_1", "warrior_1"],
     },
+    {
+        "lower_row": ["vampire_1", "warlock_2", "changeling", "ranger_1", "city_watchman", "centaur_3", "fortuna_deck"],
+        "upper_row": ["squire", "witch_red_b"],
+        "mages": ["wilderness", "village_03", "wilderness", "wilderness"],
+        "wands": [3, 3, 3, 3],
+        "books": {"red": "gained", "blue": "gained", "green": "gained", "silver": "lost"},
+        "troll": 5,
+        "spells": {0: ["sun_burst", "winning_smile"], 3: ["teleport", "circle_of_magi"]},
+        "moon_pile": ["librarian", "witch_blue_b"],
+        "influence": {"village_03": ["basic_influence_red"], "village_07": ["halfling_3"]},
+        "deck_top": ["basic_influence_blue", "dragon_1", "basic_magic_red", "lizardman_3", "dark_elf_1"],
+    },
 )
 USEFUL = ("card_step", "play_card", "cast_spell", "use_wand", "answer_ride", "declare_final_battle")
 """Commands that a random player takes more often than its chance: they make what branches must stand."""
