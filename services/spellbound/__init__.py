@@ -13,4 +13,5 @@ PLUGIN = GamePlugin(
     texts=SpellboundTexts(),
     terminal=SpellboundTerminal(),
     positions=SpellboundPositions(),
+    screen="spellbound.screen:SpellboundBoard",
 )

@@ -26,6 +26,7 @@ class Shown(msgspec.Struct, frozen=True):
         instead: usable refs that could stand in the place of the one picked last.
         asked: a required prompt of one's own is open.
         news: game events that came with this view, in order; empty where only the marks changed.
+        seat: of whoever looks; None: nobody's.
     """
 
     view: Message
@@ -37,6 +38,7 @@ class Shown(msgspec.Struct, frozen=True):
     instead: frozenset[str] = frozenset()
     asked: bool = False
     news: tuple[Message, ...] = ()
+    seat: int | None = None
 
 
 class Panel(msgspec.Struct, frozen=True):
