@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.appraisal import Appraisal, Weights, best_defence, likelihood, threat_worth
-from wizards_garden.board import ADJACENT, IS_DEPOSIT, TERRACE_DEPOSIT
+from wizards_garden.board import ADJACENT, FOR_PESTS, IS_DEPOSIT, SPACE_INDEX, TERRACE_DEPOSIT
 from wizards_garden.casting import spells_worth_trying
 from wizards_garden.draft import Draft
 from wizards_garden.legal import legal_commands
@@ -163,6 +163,8 @@ class Heuristic:
         for command in self._plain(state, me):
             if spare and getattr(command, "discard", spare) != spare:
                 continue
+            if isinstance(command, pb.BringPest) and not _is_of_use(state, me, SPACE_INDEX[command.to]):
+                continue
             if isinstance(command, pb.EndAction):
                 ranked.append((before - 0.01, command))
             elif isinstance(command, pb.DrawSpirit) and command.source == "deck":
@@ -291,6 +293,18 @@ def _prospect(draft: Draft, me: int) -> float:
     if action.kind == GNOME and action.source != Source.BUTTERFLY and action.gnome == NO_ONE:
         return _gnome_prospect(draft, me, action)
     return 0.0
+
+
+def _is_of_use(state: State, me: int, space: int) -> bool:
+    """A pest that is only brought is of use with another step, beside a gnome of the other seat."""
+    action = state.action
+    if action is None or action.left < 2:
+        return False
+    return any(
+        there and there[0] // GNOMES_EACH == 1 - me and FOR_PESTS[beside]
+        for beside in ADJACENT[space]
+        if (there := state.standing[beside])
+    )
 
 
 def _pest_prospect(draft: Draft, me: int, place: int) -> float:
