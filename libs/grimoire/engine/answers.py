@@ -105,7 +105,8 @@ def _random_assignment(assign: prompt_pb2.Assign, rng: random.Random) -> dict[st
 def _random_amounts(amounts: prompt_pb2.Amounts, rng: random.Random) -> dict[str, int]:
     chosen = {each.ref: each.min for each in amounts.refs}
     most = {each.ref: each.max for each in amounts.refs}
-    while sum(chosen.values()) < rng.randint(amounts.min_sum, amounts.max_sum):
+    in_all = min(rng.randint(amounts.min_sum, amounts.max_sum), sum(most.values()))
+    while sum(chosen.values()) < in_all:
         chosen[rng.choice([ref for ref, amount in chosen.items() if amount < most[ref]])] += 1
     return chosen
 
