@@ -37,7 +37,7 @@ from grimoire.cli.screens.text_board import TextBoard
 from grimoire.cli.screens.words import next_language
 from grimoire.client import Alarm, ClientError, Rejected, UnavailableError, Update
 from grimoire.engine.board import Board, BoardHost, Panel
-from grimoire.v1 import audit_pb2
+from grimoire.v1 import audit_pb2, prompt_pb2
 
 __all__ = ["After", "Desk", "MatchScreen"]
 
@@ -517,7 +517,7 @@ class MatchScreen(Screen[After]):
         label = model.wording.entry(offer.entry)
         for slot in offer.entry.slots:
             if slot.field not in answers:
-                answer = await self.app.push_screen_wait(SlotDialog(model.words, model.wording, label, slot))
+                answer = await self.app.push_screen_wait(self._question(label, slot))
                 if answer is None:
                     return None
                 answers[slot.field] = answer
@@ -526,6 +526,9 @@ class MatchScreen(Screen[After]):
             if not await self.app.push_screen_wait(question):
                 return None
         return answers
+
+    def _question(self, label: str, slot: prompt_pb2.Slot) -> SlotDialog:
+        return SlotDialog(self.model.words, self.model.wording, label, slot, self.board.detail)
 
     async def _submit(self, command: str, payload: bytes, prompt_id: int | None) -> None:
         """Until there is an answer; the id makes it safe to send the same command again and again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from textual import on
@@ -35,6 +35,7 @@ class SlotDialog(Box[Answer]):
         wording: of the game.
         command: what it is for, e.g. `Counter`.
         slot: what is asked.
+        detail: all there is to say about a thing on the board; empty: nothing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,9 +44,17 @@ class SlotDialog(Box[Answer]):
         Binding("shift+down,J", "move(1)", show=False),
     ]
 
-    def __init__(self, words: Words, wording: Wording, command: str, slot: prompt_pb2.Slot) -> None:
+    def __init__(
+        self,
+        words: Words,
+        wording: Wording,
+        command: str,
+        slot: prompt_pb2.Slot,
+        detail: Callable[[str], str] = lambda _: "",
+    ) -> None:
         super().__init__(words, command)
         self._wording = wording
+        self._detail = detail
         self._slot = slot
         self._kind = kind_of(slot)
         self._answer: Answer | None = start(slot)
@@ -79,7 +88,7 @@ class SlotDialog(Box[Answer]):
             yield OptionList(*self._options(""), classes="control", id="choices")
         elif self._kind in _MARKS:
             before = {*self._answer} if isinstance(self._answer, tuple) else set()
-            rows = [Selection(Content(self._wording.thing(ref)), ref, ref in before) for ref in offered]
+            rows = [Selection(Content(self._thing(ref)), ref, ref in before) for ref in offered]
             yield SelectionList[str](*rows, classes="control")
         elif self._kind is SlotKind.NUMBER:
             yield Input(str(self._answer), type="integer", classes="control", id="number")
@@ -97,9 +106,15 @@ class SlotDialog(Box[Answer]):
             key_part = wanted.replace(" ", "_")
             return [Option(Content(n), id=key) for key, n in known if wanted in n.casefold() or key_part in key]
         return [
-            Option(Content(f"{number}  {self._wording.thing(ref)}"), id=ref)
-            for number, ref in enumerate(things(self._slot), 1)
+            Option(Content(f"{number}  {self._thing(ref)}"), id=ref) for number, ref in enumerate(things(self._slot), 1)
         ]
+
+    def _thing(self, ref: str) -> str:
+        """A thing and what there is to say about it."""
+        name, detail = self._wording.thing(ref), self._detail(ref)
+        if not detail:
+            return name
+        return detail if detail.startswith(name) else f"{name} · {detail}"
 
     def _ordered(self) -> list[Option]:
         refs = self._answer if isinstance(self._answer, tuple) else ()
