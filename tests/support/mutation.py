@@ -1,4 +1,4 @@
-"""A function of the rules with one piece of its text exchanged."""
+"""Mutants: a function of the rules with one piece of its text exchanged, and the scenario file that notices it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,45 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
-__all__ = ["exchanged"]
+from grimoire.match.scenario import run_file
+from grimoire.plugins import load_game
+
+__all__ = ["Mutant", "exchanged", "passes"]
+
+_SCENARIOS = Path(__file__).parents[1] / "scenarios"
+
+
+class Mutant(NamedTuple):
+    """One changed rule.
+
+    Attributes:
+        rule: which one.
+        name: what is wrong now.
+        where: the function, `module.name` or `module.Class.name`.
+        old: a piece of its text.
+        new: what stands there instead.
+        seen: the scenario file that fails.
+    """
+
+    rule: str
+    name: str
+    where: str
+    old: str
+    new: str
+    seen: str
+
+
+def passes(name: str) -> bool:
+    """Whether a scenario file passes; not either where changed rules lead to something that cannot be."""
+    try:
+        return all(result.passed for result in run_file(_SCENARIOS / f"{name}.yaml", load_game))
+    except (ValueError, LookupError, RuntimeError):
+        return False
 
 
 def exchanged(where: str, old: str, new: str) -> Callable[[pytest.MonkeyPatch], None]:

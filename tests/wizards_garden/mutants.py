@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from tests.support.mutation import Mutant
 
-__all__ = ["MUTANTS", "Mutant"]
-
-
-class Mutant(NamedTuple):
-    """One changed rule.
-
-    Attributes:
-        rule: which one.
-        name: what is wrong now.
-        where: the function, `module.name` or `module.Class.name`.
-        old: a piece of its text.
-        new: what stands there instead.
-        seen: the scenario file that fails.
-    """
-
-    rule: str
-    name: str
-    where: str
-    old: str
-    new: str
-    seen: str
-
+__all__ = ["MUTANTS"]
 
 MUTANTS = (
     Mutant(

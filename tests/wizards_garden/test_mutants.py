@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from grimoire.match.scenario import run_file
-from grimoire.plugins import load_game
-from tests.support.mutation import exchanged
-from tests.wizards_garden.mutants import MUTANTS, Mutant
-
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
-
-
-def passes(name: str) -> bool:
-    """False also where changed rules lead to something that cannot be."""
-    try:
-        return all(result.passed for result in run_file(SCENARIOS / f"{name}.yaml", load_game))
-    except (ValueError, LookupError):
-        return False
+from tests.support.mutation import Mutant, exchanged, passes
+from tests.wizards_garden.mutants import MUTANTS
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name.replace(" ", "-") for mutant in MUTANTS])
