@@ -21,6 +21,7 @@ from tests.support.toy import PLUGIN as TOY
 from tests.support.toy import schema as toy_pb
 
 PLUGIN = load_game("two_towers")
+GARDEN = load_game("wizards_garden")
 HAND = ["dragon", "ruby", "quartz", "orc", "prism", "great_wall"]
 
 
@@ -241,3 +242,28 @@ async def test_both_languages(language: str, word: str) -> None:
     await player.run(None)
     assert word in player.text
     assert all(len(line) <= 200 for line in player.said)
+
+
+def garden(**described: object) -> Table:
+    event = GARDEN.positions.parse(described, {})
+    return table_of(GARDEN.game, position=event.SerializeToString(), mode=match_pb2.MATCH_MODE_ANALYSIS)
+
+
+async def test_what_was_just_read_out_is_not_said_again_unless_it_is_asked_for() -> None:
+    player = Player(TableFeed(garden(state="wizard_main")), GARDEN)
+    await player.run("magician action: collect 1 fire", "view", None)
+    first, _, after = player.text.partition("Magician action: collect 1 fire.")
+    assert "Row 2: c2: blue terrace, blue gnome 4" in first
+    asked_again, _, viewed = after.partition("End the action")
+    assert "Under way: Magician action, collect 1 fire; steps left 1" in asked_again
+    assert "Row 2" not in asked_again
+    assert "Row 2: c2: blue terrace, blue gnome 4" in viewed
+
+
+async def test_what_the_label_says_is_not_asked_in_lines_either() -> None:
+    player = Player(TableFeed(garden(state="wizard_main")), GARDEN)
+    await player.run("magician pest", "pit b3", "c3", None)
+    assert player.feed.submitted[1][0] == "bring_pest"
+    assert "where from:" not in player.text
+    assert "where to:" in player.text
+    assert "Pest 1 comes out of the pit b3 to c3." in player.said

@@ -185,8 +185,11 @@ _FAULTS: Final[dict[SlotKind, Callable[[prompt_pb2.Slot, Answer, Sequence[str]],
 def parse(slot: prompt_pb2.Slot, line: str, names: Sequence[str] = ()) -> Answer | None:
     """Reads an answer from a line: numbers count the offered things from 1.
 
-    `2` is one thing; `1 3` several, an order, or sources; `2 0 1` an amount for each thing in turn, or each thing's
-    choice. A name is its id or how it begins.
+    `2` or its id is one thing; `1 3` several, an order, or sources; `2 0 1` an amount for each thing in turn, or each
+    thing's choice. A name is its id or how it begins.
+
+    >>> parse(prompt_pb2.Slot(field="to", one=prompt_pb2.One(candidates=["space:c2", "space:c3"])), "C3")
+    'space:c3'
 
     Returns:
         None if it cannot be read; whether it fits is for `fault` to say.
@@ -216,6 +219,9 @@ def parse(slot: prompt_pb2.Slot, line: str, names: Sequence[str] = ()) -> Answer
 def _nth(offered: Sequence[str], word: str) -> str:
     if word in offered:
         return word
+    named = [ref for ref in offered if ref.partition(":")[2] == word.casefold()]
+    if named and not word.isdecimal():
+        return named[0]
     number = int(word)
     if not 1 <= number <= len(offered):
         raise ValueError(word)

@@ -45,7 +45,7 @@ def _words_of(offer: Offer, wordings: Sequence[Wording]) -> set[str]:
     said = [offer.type.replace("_", " "), *(wording.entry(offer.entry) for wording in wordings)]
     ids = [field.ref.partition(":")[2] for field in offer.entry.fixed]
     said += [name.replace("_", " ") for name in ids if not name.isdecimal()] + ids
-    return {word for text in said for word in _WORD.findall(text.casefold()) if not word.isdecimal()}
+    return {word for text in said for word in _WORD.findall(text.casefold())}
 
 
 def _apart(offers: Sequence[Offer], wordings: Sequence[Wording]) -> list[Offer]:
