@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from grimoire.v1 import match_pb2
 from matchmaking.challenge import Challenge, Sitter
 from matchmaking.database import Database
-from matchmaking.tables import ended_matches, ended_seats, upsert_into
+from matchmaking.tables import ended_matches, ended_seats, ended_substitutes, upsert_into
 
 __all__ = ["Archive", "EndedMatch"]
 
@@ -20,7 +20,8 @@ class EndedMatch(msgspec.Struct, frozen=True):
         mode: number of `grimoire.v1.MatchMode`.
         created_ms, ended_ms: UTC ms.
         closed: how it ended, a serialised `MatchClosed`.
-        sitters: seat and who sat there, in order.
+        sitters: seat and who sat there when it began, in order.
+        substituted: seats that somebody else played at the end.
     """
 
     match_id: str
@@ -31,6 +32,7 @@ class EndedMatch(msgspec.Struct, frozen=True):
     ended_ms: int
     closed: bytes
     sitters: tuple[tuple[int, Sitter], ...]
+    substituted: tuple[int, ...] = ()
 
 
 class Archive:
@@ -61,10 +63,14 @@ class Archive:
                     "level": sitter.level,
                     "ended_ms": ended_ms,
                 }
-                for seat, sitter in challenge.sitters
+                for seat, sitter in enumerate(challenge.started)
+                if sitter is not None
             ]
+            others = [{"match_id": challenge.match_id, "seat": seat} for seat in challenge.substituted]
             connection.execute(upsert_into(connection, ended_matches).on_conflict_do_nothing(), match)
             connection.execute(upsert_into(connection, ended_seats).on_conflict_do_nothing(), seats)
+            if others:
+                connection.execute(upsert_into(connection, ended_substitutes).on_conflict_do_nothing(), others)
 
         await self._database.run(work)
 
@@ -110,6 +116,21 @@ class Archive:
             seats = select(ended_seats).where(ended_seats.c.match_id.in_(list(sitters))).order_by(ended_seats.c.seat)
             for row in connection.execute(seats) if rows else ():
                 sitters[row.match_id].append((row.seat, Sitter(row.account_id, row.bot, row.level)))
-            return [EndedMatch(*row, sitters=tuple(sitters[row.match_id])) for row in rows]
+            substituted = _substituted(connection, list(sitters))
+            return [
+                EndedMatch(*row, sitters=tuple(sitters[row.match_id]), substituted=substituted.get(row.match_id, ()))
+                for row in rows
+            ]
 
         return await self._database.read(work)
+
+
+def _substituted(connection: Connection, match_ids: list[str]) -> dict[str, tuple[int, ...]]:
+    """By match, the seats that somebody else played at the end."""
+    if not match_ids:
+        return {}
+    others = select(ended_substitutes).where(ended_substitutes.c.match_id.in_(match_ids))
+    found: dict[str, tuple[int, ...]] = {}
+    for row in connection.execute(others.order_by(ended_substitutes.c.seat)):
+        found[row.match_id] = (*found.get(row.match_id, ()), row.seat)
+    return found

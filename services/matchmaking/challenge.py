@@ -141,6 +141,12 @@ class Challenge(msgspec.Struct, frozen=True):
         return self.first or self.seats
 
     @property
+    def substituted(self) -> tuple[int, ...]:
+        """Seats on which somebody else sits than when the match began."""
+        pairs = zip(self.seats, self.started, strict=True)
+        return tuple(seat for seat, (now, first) in enumerate(pairs) if now != first)
+
+    @property
     def members(self) -> frozenset[str]:
         """Accounts that sit at it now or sat there when the match began."""
         return frozenset(sitter.account_id for sitter in (*self.seats, *self.first) if sitter is not None)

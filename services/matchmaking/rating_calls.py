@@ -9,7 +9,7 @@ from grimoire.v1 import matchmaking_pb2_grpc, rating_pb2
 from matchmaking.calls import Context, abort, caller_of, language_of, limit_of, unavailable
 from matchmaking.desk import Desk
 from matchmaking.shown import show_change
-from matchmaking.shown_tickets import show_leaderboard
+from matchmaking.shown_tickets import show_difficulty, show_leaderboard
 
 __all__ = ["RatingCalls"]
 
@@ -52,9 +52,13 @@ class RatingCalls(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         """The best of one game."""
         caller, language = await caller_of(context), language_of(request.language)
         try:
-            best = await self._desk.ratings.best(request.game, limit_of(request.limit, _ROWS))
+            limit = limit_of(request.limit, _ROWS)
+            best = await self._desk.ratings.best(request.game, limit)
+            tasks = await self._desk.ratings.difficulties(request.game, limit)
             accounts = {account_id for account_id, _ in best}
             people = await self._desk.faces.people(caller.account_id, request.game, accounts, language)
         except Unavailable:
             await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable(), language)
-        return rating_pb2.GetLeaderboardResponse(rows=show_leaderboard(best, people))
+        return rating_pb2.GetLeaderboardResponse(
+            rows=show_leaderboard(best, people), difficulties=map(show_difficulty, tasks)
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import msgspec
 from sqlalchemy import Connection, RowMapping, delete, insert, select, update
@@ -10,14 +11,38 @@ from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 from grimoire.v1 import match_pb2
 from matchmaking.challenge import Challenge
 from matchmaking.database import Database
-from matchmaking.skill import NEWCOMER, PROVISIONAL_SIGMA, Skill, counts, rate
-from matchmaking.tables import rated_matches, rating_changes, ratings, upsert_into
+from matchmaking.skill import NEWCOMER, PROVISIONAL_SIGMA, TOGETHER, Skill, counts, rate, rate_together, stayed
+from matchmaking.tables import (
+    difficulties,
+    difficulty_changes,
+    rated_matches,
+    rating_changes,
+    ratings,
+    upsert_into,
+)
 
-__all__ = ["Change", "Ratings"]
+__all__ = ["Change", "Difficulty", "Ratings"]
+
+
+_TASK: Final = [
+    difficulty_changes.c[f"{what}_{when}"].label(f"task_{what}_{when}")
+    for when in ("before", "after")
+    for what in ("mu", "sigma", "matches")
+]
+_CHANGES: Final = select(rating_changes, *_TASK).select_from(
+    rating_changes.outerjoin(difficulty_changes, difficulty_changes.c.match_id == rating_changes.c.match_id)
+)
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What one rated match did to one player. `ended_ms`: UTC ms; `rank`: 1 is best."""
+    """What one rated match did to one player.
+
+    Attributes:
+        ended_ms: UTC ms.
+        rank: 1 is best.
+        difficulty_before, difficulty_after: of a co-operative match: how hard its options were thought to be; no
+            `after` where it did not move, for somebody else played for a while.
+    """
 
     match_id: str
     seat: int
@@ -27,6 +52,17 @@ class Change(msgspec.Struct, frozen=True):
     rank: int
     before: Skill
     after: Skill
+    difficulty_before: Skill | None = None
+    difficulty_after: Skill | None = None
+
+
+class Difficulty(msgspec.Struct, frozen=True):
+    """What people play against in a co-operative game: some options and a number of seats. `won`: by people."""
+
+    options: tuple[tuple[str, str], ...]
+    seats: int
+    skill: Skill
+    won: int
 
 
 class Ratings:
@@ -65,7 +101,7 @@ class Ratings:
     async def history(self, account_id: str, game: str, limit: int) -> list[Change]:
         """An account's changes in a game, the newest first."""
         mine = rating_changes.c.account_id == account_id, rating_changes.c.game == game
-        newest = select(rating_changes).where(*mine).order_by(rating_changes.c.number.desc()).limit(limit)
+        newest = _CHANGES.where(*mine).order_by(rating_changes.c.number.desc()).limit(limit)
         return await self._database.read(
             lambda connection: [_change(row) for row in connection.execute(newest).mappings()]
         )
@@ -74,7 +110,7 @@ class Ratings:
         """What these matches did, by match, in the order of seats."""
         if not match_ids:
             return {}
-        statement = select(rating_changes).where(rating_changes.c.match_id.in_(sorted(match_ids)))
+        statement = _CHANGES.where(rating_changes.c.match_id.in_(sorted(match_ids)))
         statement = statement.order_by(rating_changes.c.match_id, rating_changes.c.seat)
         rows = await self._database.read(lambda connection: connection.execute(statement).mappings().all())
         found: dict[str, list[Change]] = {}
@@ -90,6 +126,21 @@ class Ratings:
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
         return [(row.account_id, Skill(row.mu, row.sigma, row.matches)) for row in rows]
 
+    async def difficulties(self, game: str, limit: int) -> list[Difficulty]:
+        """What people have played against in a co-operative game, the hardest first."""
+        order = difficulties.c.mu.desc(), difficulties.c.options, difficulties.c.seats
+        statement = select(difficulties).where(difficulties.c.game == game).order_by(*order).limit(limit)
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        return [
+            Difficulty(
+                msgspec.json.decode(row.options, type=tuple[tuple[str, str], ...]),
+                row.seats,
+                Skill(row.mu, row.sigma, row.matches),
+                row.won,
+            )
+            for row in rows
+        ]
+
     async def forget(self, account_id: str) -> None:
         """Erases an account's ratings and history; nobody else's change."""
 
@@ -104,31 +155,66 @@ def _apply(connection: Connection, challenge: Challenge, closed: match_pb2.Match
     once = upsert_into(connection, rated_matches).values(match_id=challenge.match_id).on_conflict_do_nothing()
     if connection.execute(once.returning(rated_matches.c.match_id)).first() is None:
         return False
-    accounts = [sitter.account_id for _, sitter in challenge.sitters]
-    before = _locked(connection, challenge.game, accounts)
-    skills = [before[account_id] for account_id in accounts]
-    after = rate(skills, closed.ranks)
-    for account_id, skill in zip(accounts, after, strict=True):
+    seats = stayed(challenge)
+    accounts = {seat: sitter.account_id for seat in seats if (sitter := challenge.started[seat])}
+    before = _locked(connection, challenge.game, list(accounts.values()))
+    skills = [before[accounts[seat]] for seat in seats]
+    if closed.kind in TOGETHER:
+        after = _rate_together(connection, challenge, skills, won=closed.kind == match_pb2.OUTCOME_KIND_COOP_WON)
+    else:
+        after = rate(skills, [closed.ranks[seat] for seat in seats])
+    rows = []
+    for seat, was, skill in zip(seats, skills, after, strict=True):
+        account_id = accounts[seat]
         theirs = ratings.c.game == challenge.game, ratings.c.account_id == account_id
         connection.execute(update(ratings).where(*theirs).values(mu=skill.mu, sigma=skill.sigma, matches=skill.matches))
-    rows = [
-        {
-            "match_id": challenge.match_id,
-            "seat": seat,
-            "game": challenge.game,
-            "account_id": accounts[seat],
-            "ended_ms": ended_ms,
-            "rank": closed.ranks[seat],
-            "mu_before": skills[seat].mu,
-            "sigma_before": skills[seat].sigma,
-            "mu_after": after[seat].mu,
-            "sigma_after": after[seat].sigma,
-            "number": after[seat].matches,
-        }
-        for seat in range(len(accounts))
-    ]
+        rows.append(
+            {
+                "match_id": challenge.match_id,
+                "seat": seat,
+                "game": challenge.game,
+                "account_id": account_id,
+                "ended_ms": ended_ms,
+                "rank": closed.ranks[seat],
+                "mu_before": was.mu,
+                "sigma_before": was.sigma,
+                "mu_after": skill.mu,
+                "sigma_after": skill.sigma,
+                "number": skill.matches,
+            }
+        )
     connection.execute(insert(rating_changes), rows)
     return True
+
+
+def _rate_together(
+    connection: Connection, challenge: Challenge, skills: Sequence[Skill], *, won: bool
+) -> Sequence[Skill]:
+    """What is thought of the people; the difficulty moves only if all of them played the match to its end."""
+    chosen = dict(challenge.options)
+    options = msgspec.json.encode([(name, chosen.get(name, "")) for name in challenge.difficulty]).decode()
+    key = {"game": challenge.game, "options": options, "seats": len(challenge.seats)}
+    fresh = {"mu": NEWCOMER.mu, "sigma": NEWCOMER.sigma, "matches": 0, "won": 0}
+    connection.execute(upsert_into(connection, difficulties).values(**key, **fresh).on_conflict_do_nothing())
+    this = tuple(difficulties.c[name] == value for name, value in key.items())
+    row = connection.execute(select(difficulties).where(*this).with_for_update()).one()
+    before = Skill(row.mu, row.sigma, row.matches)
+    after, moved = rate_together(skills, before, won=won)
+    difficulty = moved if len(skills) == len(challenge.seats) else before
+    if difficulty is moved:
+        values = {"mu": moved.mu, "sigma": moved.sigma, "matches": moved.matches, "won": row.won + won}
+        connection.execute(update(difficulties).where(*this).values(**values))
+    change = {
+        "match_id": challenge.match_id,
+        "mu_before": before.mu,
+        "sigma_before": before.sigma,
+        "mu_after": difficulty.mu,
+        "sigma_after": difficulty.sigma,
+        "matches_before": before.matches,
+        "matches_after": difficulty.matches,
+    }
+    connection.execute(insert(difficulty_changes), change)
+    return after
 
 
 def _locked(connection: Connection, game: str, accounts: Sequence[str]) -> dict[str, Skill]:
@@ -154,4 +240,13 @@ def _change(row: RowMapping) -> Change:
         rank=row["rank"],
         before=Skill(row["mu_before"], row["sigma_before"], row["number"] - 1),
         after=Skill(row["mu_after"], row["sigma_after"], row["number"]),
+        difficulty_before=_difficulty(row, "before"),
+        difficulty_after=_difficulty(row, "after") if row["task_matches_after"] != row["task_matches_before"] else None,
     )
+
+
+def _difficulty(row: RowMapping, when: str) -> Skill | None:
+    """How hard a co-operative match was thought to be; None: it was none."""
+    if row["task_mu_before"] is None:
+        return None
+    return Skill(row[f"task_mu_{when}"], row[f"task_sigma_{when}"], row[f"task_matches_{when}"])

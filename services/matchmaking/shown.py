@@ -64,6 +64,7 @@ def show_running(challenge: Challenge, people: People, manifest: manifest_pb2.Ma
         seats=_seats(challenge.sitters, people, manifest),
         created_ms=challenge.filled_ms,
         mode=match_pb2.MatchMode.ValueType(challenge.mode),
+        substituted=challenge.substituted,
     )
 
 
@@ -80,6 +81,7 @@ def show_ended(
         created_ms=match.created_ms,
         mode=match_pb2.MatchMode.ValueType(match.mode),
         rating_changes=[show_change(change) for change in changes],
+        substituted=match.substituted,
     )
 
 
@@ -93,6 +95,8 @@ def show_change(change: Change) -> rating_pb2.RatingChange:
         rank=change.rank,
         before=change.before.message,
         after=change.after.message,
+        difficulty_before=change.difficulty_before.message if change.difficulty_before else None,
+        difficulty_after=change.difficulty_after.message if change.difficulty_after else None,
     )
 
 

@@ -10,11 +10,12 @@ from grimoire.quickplay import Policy
 from grimoire.v1 import manifest_pb2, match_pb2, quickplay_pb2, rating_pb2
 from matchmaking.parties import Party
 from matchmaking.people import People
+from matchmaking.ratings import Difficulty
 from matchmaking.shown import show_options
 from matchmaking.skill import Skill
 from matchmaking.tickets import Check, Queue, Ticket, TicketStage
 
-__all__ = ["show_leaderboard", "show_party", "show_policy", "show_queue", "show_ticket"]
+__all__ = ["show_difficulty", "show_leaderboard", "show_party", "show_policy", "show_queue", "show_ticket"]
 
 _Mode: Final = match_pb2.MatchMode
 
@@ -138,3 +139,13 @@ def show_leaderboard(rows: Sequence[tuple[str, Skill]], people: People) -> Itera
         yield rating_pb2.LeaderboardRow(
             place=place, name=people.name(account_id), rating=skill.message, mine=account_id == people.caller
         )
+
+
+def show_difficulty(difficulty: Difficulty) -> rating_pb2.DifficultyRow:
+    """What people play against, rated as they are."""
+    return rating_pb2.DifficultyRow(
+        options=[match_pb2.OptionValue(name=name, value=value) for name, value in difficulty.options],
+        seats=difficulty.seats,
+        rating=difficulty.skill.message,
+        won=difficulty.won,
+    )

@@ -15,7 +15,7 @@ from openskill.models import PlackettLuce
 from grimoire.v1 import match_pb2, rating_pb2
 from matchmaking.challenge import Challenge
 
-__all__ = ["NEWCOMER", "Skill", "counts", "rate"]
+__all__ = ["NEWCOMER", "Skill", "counts", "rate", "rate_together", "stayed"]
 
 _MODEL: Final = PlackettLuce()
 _MIDDLE: Final = 1500
@@ -23,6 +23,8 @@ _POINTS: Final = 40
 _PROVISIONAL: Final = 5.0
 """Uncertainty, in the model's unit, above which a rating is shown as provisional: some twenty matches."""
 _RATED: Final = (match_pb2.OUTCOME_KIND_WIN, match_pb2.OUTCOME_KIND_DRAW, match_pb2.OUTCOME_KIND_SHARED)
+TOGETHER: Final = (match_pb2.OUTCOME_KIND_COOP_WON, match_pb2.OUTCOME_KIND_COOP_LOST)
+"""Ends of co-operative matches."""
 
 
 class Skill(msgspec.Struct, frozen=True):
@@ -68,13 +70,24 @@ NEWCOMER: Final = Skill()
 PROVISIONAL_SIGMA: Final = _PROVISIONAL
 
 
+def stayed(challenge: Challenge) -> tuple[int, ...]:
+    """Seats whose people held them when the match began and when it ended; only they are rated by it."""
+    return tuple(seat for seat in range(len(challenge.seats)) if seat not in challenge.substituted)
+
+
 def counts(challenge: Challenge, closed: match_pb2.MatchClosed) -> bool:
-    """Whether a match that is over changes ratings: rated, won or drawn, and a person of its own on every seat."""
-    sitters = [sitter for _, sitter in challenge.sitters]
+    """Whether a match that is over changes ratings.
+
+    It is rated, came to a result, and people sat down to it, one on every seat; of those who compete two played it to
+    the end, of those who play together one.
+    """
+    sitters = [sitter for sitter in challenge.started if sitter is not None]
+    least = 1 if closed.kind in TOGETHER else 2
     return (
         challenge.mode == match_pb2.MATCH_MODE_RATED
-        and closed.kind in _RATED
-        and len(sitters) == len(challenge.seats) == len(closed.ranks) > 1
+        and closed.kind in (*_RATED, *TOGETHER)
+        and len(sitters) == len(challenge.seats) == len(closed.ranks)
+        and len(stayed(challenge)) >= least
         and not any(sitter.bot for sitter in sitters)
         and len({sitter.account_id for sitter in sitters}) == len(sitters)
     )
@@ -94,3 +107,24 @@ def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
     before = [[_MODEL.rating(mu=skill.mu, sigma=skill.sigma)] for skill in skills]
     after = _MODEL.rate(before, ranks=[float(rank) for rank in ranks])
     return [Skill(player.mu, player.sigma, skill.matches + 1) for skill, (player,) in zip(skills, after, strict=True)]
+
+
+def rate_together(skills: Sequence[Skill], difficulty: Skill, *, won: bool) -> tuple[list[Skill], Skill]:
+    """What is thought of people who played together, and of what they played against, after a match.
+
+    The difficulty plays as a team of as many equals as there are people, so its points compare with theirs.
+
+    Args:
+        skills: of the people.
+        difficulty: of the options they chose.
+        won: the people did.
+
+    >>> (ada, bo), hard = rate_together([NEWCOMER, NEWCOMER], NEWCOMER, won=False)
+    >>> ada == bo, ada.points < 1500 < hard.points, hard.matches
+    (True, True, 1)
+    """
+    people = [_MODEL.rating(mu=skill.mu, sigma=skill.sigma) for skill in skills]
+    task = [_MODEL.rating(mu=difficulty.mu, sigma=difficulty.sigma) for _ in skills]
+    after, against = _MODEL.rate([people, task], ranks=[1.0, 2.0] if won else [2.0, 1.0])
+    rated = [Skill(p.mu, p.sigma, skill.matches + 1) for skill, p in zip(skills, after, strict=True)]
+    return rated, Skill(against[0].mu, against[0].sigma, difficulty.matches + 1)

@@ -22,8 +22,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 __all__ = [
     "METADATA",
     "bot_seats",
+    "difficulties",
+    "difficulty_changes",
     "ended_matches",
     "ended_seats",
+    "ended_substitutes",
     "names",
     "parties",
     "party_members",
@@ -73,6 +76,14 @@ ended_seats = Table(
     Column("level", Text, nullable=False),
     Column("ended_ms", BigInteger, nullable=False),
     Index("ended_seats_newest", "account_id", "ended_ms"),
+)
+
+ended_substitutes = Table(
+    "ended_substitutes",
+    METADATA,
+    # Seats that somebody else played at the end than at the beginning.
+    Column("match_id", Text, primary_key=True),
+    Column("seat", Integer, primary_key=True),
 )
 
 # ---- bots ------------------------------------------------------------------------------------------------------------
@@ -228,6 +239,35 @@ rating_changes = Table(
     # Rated matches of this account and game, this one counted.
     Column("number", Integer, nullable=False),
     Index("rating_changes_newest", "account_id", "game", "number"),
+)
+
+
+difficulties = Table(
+    "difficulties",
+    METADATA,
+    Column("game", Text, primary_key=True),
+    # JSON: pairs of name and value.
+    Column("options", Text, primary_key=True),
+    Column("seats", Integer, primary_key=True),
+    Column("mu", Double, nullable=False),
+    Column("sigma", Double, nullable=False),
+    Column("matches", Integer, nullable=False),
+    # Of these, how many people won.
+    Column("won", Integer, nullable=False),
+)
+
+difficulty_changes = Table(
+    "difficulty_changes",
+    METADATA,
+    Column("match_id", Text, primary_key=True),
+    Column("mu_before", Double, nullable=False),
+    Column("sigma_before", Double, nullable=False),
+    # The same as before where not everybody played the match to its end.
+    Column("mu_after", Double, nullable=False),
+    Column("sigma_after", Double, nullable=False),
+    # Matches that it comes from, before and after.
+    Column("matches_before", Integer, nullable=False),
+    Column("matches_after", Integer, nullable=False),
 )
 
 

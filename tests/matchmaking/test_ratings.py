@@ -8,6 +8,7 @@ import random
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from matchmaking.database import Database
 from matchmaking.people import People
 from matchmaking.ratings import Ratings
 from matchmaking.shown_tickets import show_leaderboard
-from matchmaking.skill import NEWCOMER, Skill, counts, rate
+from matchmaking.skill import NEWCOMER, Skill, counts, rate, rate_together
 from tests.support.postgres import shared_server
 
 RATED, CASUAL, ANALYSIS = match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL, match_pb2.MATCH_MODE_ANALYSIS
@@ -98,12 +99,36 @@ def test_a_rating_stops_being_provisional_after_some_twenty_matches() -> None:
         (ended("ada", "ada"), WIN, False),
         (ended("ada", "bot", bots=("bot",)), WIN, False),
         (ended("ada", "bo"), match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_VOID, ranks=[1, 2]), False),
-        (ended("ada", "bo"), match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_WON, ranks=[1, 1]), False),
+        (ended("ada", "bo"), match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_WON, ranks=[1, 1]), True),
+        (ended("ada"), match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_LOST, ranks=[1]), True),
+        (ended("ada"), match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_WIN, ranks=[1]), False),
+        (
+            ended("ada", "bot", bots=("bot",)),
+            match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_WON, ranks=[1, 1]),
+            False,
+        ),
         (ended("ada", "bo"), match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_WIN, ranks=[1]), False),
     ],
 )
 def test_which_matches_count(challenge: Challenge, closed: match_pb2.MatchClosed, expected: bool) -> None:
     assert counts(challenge, closed) is expected
+
+
+@given(st.lists(skills, min_size=1, max_size=4), skills, st.booleans())
+def test_together_they_gain_what_the_difficulty_loses(before: list[Skill], task: Skill, won: bool) -> None:
+    after, against = rate_together(before, task, won=won)
+    for was, now in zip(before, after, strict=True):
+        assert (now.mu >= was.mu) is won or now.mu == was.mu
+    assert (against.mu <= task.mu) is won or against.mu == task.mu
+    assert against.matches == task.matches + 1
+
+
+def test_a_difficulty_that_wins_nine_in_ten_comes_to_stand_above_the_people() -> None:
+    chance, people, task = random.Random(5), [NEWCOMER] * 3, NEWCOMER
+    for _ in range(40):
+        people, task = rate_together(people, task, won=chance.random() < 0.1)
+    assert task.points > people[0].points + 150
+    assert task.deviation < NEWCOMER.deviation
 
 
 # ---- the tables ----------------------------------------------------------------------------------------------------
@@ -163,3 +188,93 @@ def test_equal_points_share_a_place() -> None:
         (1, "Bo", True),
         (3, "Former player", False),
     ]
+
+
+# ---- seats that changed hands, and matches played together ---------------------------------------------------------
+
+
+def exchanged(challenge: Challenge, seat: int, sitter: Sitter) -> Challenge:
+    """The same with somebody else on a seat at the end."""
+    seats = tuple(sitter if n == seat else s for n, s in enumerate(challenge.seats))
+    return msgspec.structs.replace(challenge, seats=seats, first=challenge.seats)
+
+
+BOT = Sitter("bot-1", bot=True, level="careful")
+THREE = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_WIN, ranks=[1, 2, 3])
+WON = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_WON, ranks=[1, 1, 1])
+LOST = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_LOST, ranks=[1, 1, 1])
+
+
+async def test_a_substitutes_part_rates_neither_who_left_nor_the_substitute(
+    databases: tuple[Database, Database],
+) -> None:
+    ratings = Ratings(databases[0])
+    match = exchanged(ended("ada", "bo", "eve"), 0, BOT)
+    assert await ratings.apply(match, THREE, 1)
+    (changes,) = (await ratings.changes_of([match.match_id])).values()
+    assert [(c.account_id, c.seat, c.rank) for c in changes] == [("bo", 1, 2), ("eve", 2, 3)]
+    assert changes[0].after.points > 1500 > changes[1].after.points
+    assert await ratings.of_account("ada") == []
+    assert await ratings.of_account("bot-1") == []
+
+
+async def test_with_one_left_there_is_nobody_to_compare(databases: tuple[Database, Database]) -> None:
+    ratings = Ratings(databases[0])
+    match = exchanged(exchanged(ended("ada", "bo", "eve"), 0, BOT), 1, BOT)
+    match = msgspec.structs.replace(match, first=(Sitter("ada"), Sitter("bo"), Sitter("eve")))
+    assert not await ratings.apply(match, THREE, 1)
+
+
+async def test_who_left_and_came_back_is_rated_as_anybody(databases: tuple[Database, Database]) -> None:
+    ratings = Ratings(databases[0])
+    match = ended("ada", "bo", "eve")
+    match = msgspec.structs.replace(match, first=match.seats)
+    assert await ratings.apply(match, THREE, 1)
+    assert [c.account_id for c in (await ratings.changes_of([match.match_id]))[match.match_id]] == ["ada", "bo", "eve"]
+
+
+def together(*accounts: str, goal: str = "12", rounds: str = "2") -> Challenge:
+    match = ended(*accounts)
+    options = (("mode", "party"), ("goal", goal), ("rounds", rounds), ("choose_s", "30"))
+    return msgspec.structs.replace(match, options=options, difficulty=("goal", "rounds"), leaving=3)
+
+
+async def test_each_combination_of_options_and_seats_has_a_rating_of_its_own(
+    databases: tuple[Database, Database],
+) -> None:
+    ratings = Ratings(databases[0])
+    hard = [together("ada", "bo", "eve", goal="90") for _ in range(5)]
+    for match in hard:
+        assert await ratings.apply(match, LOST, 1)
+    assert await ratings.apply(together("ada", "bo", "eve"), WON, 2)
+    alone = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_WON, ranks=[1])
+    assert await ratings.apply(together("ada", goal="90"), alone, 3)
+    listed = await ratings.difficulties("toy", 10)
+    found = {(d.options, d.seats): (d.skill.matches, d.won) for d in listed}
+    assert found == {
+        ((("goal", "90"), ("rounds", "2")), 3): (5, 0),
+        ((("goal", "12"), ("rounds", "2")), 3): (1, 1),
+        ((("goal", "90"), ("rounds", "2")), 1): (1, 1),
+    }
+    points = [d.skill.points for d in listed]
+    assert points == sorted(points, reverse=True)
+    assert listed[0].seats == 3
+    assert points[0] > 1500 > points[-1]
+    history = await ratings.history("ada", "toy", 10)
+    assert len(history) == 7
+    assert all(c.difficulty_before is not None and c.difficulty_after is not None for c in history)
+    assert history[-1].difficulty_before == NEWCOMER
+    assert history[-2].difficulty_before == history[-1].difficulty_after
+
+
+async def test_a_difficulty_moves_only_if_all_played_the_match_to_its_end(
+    databases: tuple[Database, Database],
+) -> None:
+    ratings = Ratings(databases[0])
+    match = exchanged(together("ada", "bo", "eve"), 1, Sitter("ada"))
+    assert await ratings.apply(match, WON, 1)
+    changes = (await ratings.changes_of([match.match_id]))[match.match_id]
+    assert [(c.account_id, c.after.points > 1500) for c in changes] == [("ada", True), ("eve", True)]
+    assert [(c.difficulty_before, c.difficulty_after) for c in changes] == [(NEWCOMER, None)] * 2
+    (task,) = await ratings.difficulties("toy", 10)
+    assert (task.skill, task.won) == (NEWCOMER, 0)

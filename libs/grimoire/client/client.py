@@ -16,6 +16,7 @@ from grimoire.client.logbook import LogBook
 from grimoire.client.person import Person
 from grimoire.client.quick_play import QuickPlay, mode_of
 from grimoire.client.session import MatchSession, Update
+from grimoire.client.tables import Tables
 from grimoire.client.verify import fetch_export
 from grimoire.engine import Viewer, ViewerKind
 from grimoire.fairness.transparency import Checkpoint, VerifierKey
@@ -46,7 +47,7 @@ _GONE: Final = (
 )
 
 
-class Client(Person, QuickPlay, Analysis):
+class Client(Person, QuickPlay, Tables, Analysis):
     """A signed-in connection; make it with `Client.connect`.
 
     Every method may raise `UnavailableError`, `NotSignedInError` and `Rejected`; those that can be repeated without
@@ -236,13 +237,14 @@ class Client(Person, QuickPlay, Analysis):
                             return challenge
 
     async def play_bot(
-        self, game: str, level: str, options: Mapping[str, str] | None = None
+        self, game: str, level: str, options: Mapping[str, str] | None = None, *, seats: int = 0
     ) -> matchmaking_pb2.Challenge:
-        """A match against the game's own player, at once; its id is in the challenge."""
+        """A match with the game's own player on all other seats, at once; its id is in the challenge."""
         request = matchmaking_pb2.PlayBotRequest(
             game=game,
             options=_options(options),
             level=level,
+            seats=seats,
             language=self._language,
             request_id=secrets.token_bytes(16),
         )

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from grimoire.client.keepsakes import Keepsakes
 from grimoire.client.logbook import LogBook, LogBookError, evidence_of
 from grimoire.client.verify import Verdict, verify
 from grimoire.client.witness import Step, Witness
+from grimoire.match.seats import occupants_of
 from grimoire.plugins import UnknownGameError, load_game
 from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, play_pb2, prompt_pb2, transparency_pb2
 
@@ -257,8 +258,20 @@ class MatchSession:
         return accepted
 
     async def resign(self) -> envelope_pb2.Accepted:
-        """Gives the match up. Raises as `submit`."""
+        """Gives the match up; where the match goes on for others, somebody else may play on. Raises as `submit`."""
         return await self.submit("resign", match_pb2.Resign())
+
+    async def leave(self) -> envelope_pb2.Accepted:
+        """Leaves one's seats to somebody else, where the match allows it. Raises as `submit`.
+
+        Any command makes one be there again, as long as nobody else was bound; afterwards `Client.return_to_seat` does.
+        """
+        return await self.submit("leave_seat", match_pb2.LeaveSeat())
+
+    @property
+    def occupants(self) -> Mapping[int, match_pb2.SeatOccupant]:
+        """Who sits where now, by seat."""
+        return occupants_of(self.head)
 
     async def explain(
         self, command: str, message: Message | bytes = b"", prompt_id: int | None = None
