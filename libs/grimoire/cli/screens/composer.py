@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -30,6 +30,17 @@ class Offer(msgspec.Struct, frozen=True):
         """Things that may be pointed at for it: its fixed fields, and what its slots for one thing offer."""
         fixed = {field.ref for field in self.entry.fixed}
         return frozenset(fixed.union(*map(things, self._ones())))
+
+    @property
+    def fixed_refs(self) -> frozenset[str]:
+        """Its fixed fields as things."""
+        return frozenset(field.ref for field in self.entry.fixed)
+
+    def is_whole(self, picked: Sequence[str], given: frozenset[str]) -> bool:
+        """Whether these things, and what is given anyway, say all of it."""
+        answers = self.answers(picked)
+        said = self.fixed_refs <= given.union(picked)
+        return said and answers is not None and all(slot.field in answers for slot in self.entry.slots)
 
     def takes(self, picked: Iterable[str]) -> bool:
         """Whether all these things can be meant at once."""
@@ -147,8 +158,14 @@ class Draft(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(offer.type for offer in self.remaining))
 
     def only(self, command: str) -> Offer | None:
-        """The one entry that this command would be now; None: there are several, or none."""
+        """The one entry that this command would be now; None: there are several, or none.
+
+        Of several it is the one for which nothing more is to be picked: the others go further.
+        """
         left = [offer for offer in self.remaining if offer.type == command]
+        if len(left) > 1:
+            shared = frozenset[str].intersection(*(offer.fixed_refs for offer in left))
+            left = [offer for offer in left if offer.is_whole(self.picked, shared)]
         return left[0] if len(left) == 1 else None
 
     def pick(self, ref: str) -> Draft | None:
