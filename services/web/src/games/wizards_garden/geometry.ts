@@ -80,3 +80,10 @@ export const BADGES = {
 
 /** Half the width of a wedge at its base, and how far it reaches into each of its spaces. */
 export const WEDGE = { half: 14, back: 13, tip: 21 } as const;
+
+/** Where the pests of a space stand in it, and their radius: alone, side by side, or at their gnome's corner. */
+export function pestsAt(count: number, riding: boolean): readonly { readonly x: number; readonly y: number; readonly r: number }[] {
+  const { x, y, width, height } = BADGES.rider;
+  if (riding) return [{ x: x + width / 2, y: y + height / 2, r: width / 2 }];
+  return count > 1 ? [{ x: 29, y: 52, r: 21 }, { x: 71, y: 52, r: 21 }] : [{ x: 50, y: 52, r: 29 }];
+}
