@@ -23,6 +23,8 @@ _MOST: Final = 5
 """Crystals on a board or deposit, cards in a hand (WG-11.2)."""
 
 _STRONGER, _EVEN, _WEAKER = 0.9, 0.3, 0.03
+"""How likely an attack wins that is stronger than the best defence, as strong, weaker."""
+
 _TIME_LEFT: Final = (1.0, 1.0, 0.8, 0.6, 0.4, 0.0)
 """By lanterns in the yard: what a spell kept for later is still good for."""
 
@@ -37,7 +39,6 @@ class Weights(msgspec.Struct, frozen=True):
         open, spare: deposits open for a lantern, as many as are still needed, and further ones.
         bare: one that is open while neither water nor fire guards it from an attack that the other seat can make.
         idle: the part of that which deposits are worth while nothing is lit.
-        at_once: one guarded while a lantern is lit: it will be placed.
         fire, home_water, water: up to 4, 3 and 3 crystals.
         pair, pair_by_swap: spirits that light a lantern, or do so after a swap.
         card: up to 3 spirit cards in hand.
@@ -57,7 +58,6 @@ class Weights(msgspec.Struct, frozen=True):
     spare: float = 1.5
     bare: float = 12.0
     idle: float = 0.8
-    at_once: float = 0.0
     fire: float = 3.0
     home_water: float = 5.0
     water: float = 1.5
@@ -137,8 +137,6 @@ class Appraisal:
         guarded, bare, yard = self._yard(draft, seat)
         needed = _TO_WIN - placed
         places = weights.open * min(guarded, needed)
-        if is_lit and guarded:
-            worth += weights.at_once
         if guarded + bare > needed:
             places += weights.spare * (guarded + bare - needed)
             bare = max(needed - guarded, 0)

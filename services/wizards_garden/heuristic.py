@@ -17,17 +17,7 @@ from wizards_garden.casting import spells_worth_trying
 from wizards_garden.draft import Draft
 from wizards_garden.legal import legal_commands
 from wizards_garden.outlook import Chance, complete, tried
-from wizards_garden.pieces import (
-    CARD_KIND,
-    FIRE,
-    FIRST_PEST,
-    GNOME,
-    GNOMES_EACH,
-    KINDS,
-    PEST,
-    SPIRIT,
-    WATER,
-)
+from wizards_garden.pieces import CARD_KIND, FIRE, FIRST_PEST, GNOME, GNOMES_EACH, KINDS, PEST, SPIRIT, WATER
 from wizards_garden.reach import PESTS
 from wizards_garden.state import DIM_ON_BOARD, LIT, NO_ONE, Action, Source, Stage, State
 
@@ -36,18 +26,24 @@ __all__ = ["Heuristic", "Ranked"]
 Ranked = list[tuple[float, Message]]
 """Commands and what they lead to, the best first."""
 
+WEIGHTS: Final = Weights()
+"""WG-20's, but for what matches between players with other weights have shown to be better."""
+
+NOISE: Final = 0.5
+"""WG-20."""
+
 _WON: Final = 10_000.0
 _LIKED: Final = {GNOME: 5.0, FIRE: 4.0, WATER: 3.0, PEST: 2.0, SPIRIT: 1.0}
 """How good it is to have a kind's action at hand, in the preparation."""
 
 _CARD_UNSEEN: Final = 0.9
+"""What a card of the deck may turn out to be good for."""
+
 _LIGHT_AT_HAND: Final = 14.0
+"""What Eye adds that makes a pair before the wizard phase."""
+
 _WIZARD_PHASE: Final = 12.0
 """What the wizard phase is usually worth, which Butterfly forgoes."""
-
-
-WEIGHTS: Final = Weights()
-NOISE: Final = 0.5
 
 
 @functools.cache
