@@ -25,6 +25,8 @@ class GamePlugin(msgspec.Struct, frozen=True):
         positions: its arranged positions, for scenario files and analysis matches.
         older: earlier versions of its rules, for the matches that began under them (`services/README.md`).
         screen: dotted path `module:Class` of its textual widget for the terminal client; empty: the plain text is used.
+        quick_seats: numbers of seats for which quick play finds people, the usual one first; empty: two, or the
+            nearest number the game allows.
     """
 
     game: Game[Any]
@@ -34,6 +36,7 @@ class GamePlugin(msgspec.Struct, frozen=True):
     positions: Positions
     screen: str = ""
     older: tuple[Game[Any], ...] = ()
+    quick_seats: tuple[int, ...] = ()
 
     @property
     def games(self) -> tuple[Game[Any], ...]:

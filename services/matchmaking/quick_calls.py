@@ -12,12 +12,11 @@ from grimoire.engine import Illegal
 from grimoire.eventstore import Unavailable
 from grimoire.runtime.identity import Identity
 from grimoire.v1 import manifest_pb2, match_pb2, matchmaking_pb2_grpc, quickplay_pb2
-from matchmaking.bounds import default_seats
 from matchmaking.calls import Context, abort, caller_of, judged, language_of, option_pairs, unavailable
 from matchmaking.challenge import Stage
 from matchmaking.desk import Desk
 from matchmaking.parties import Party
-from matchmaking.quick_play import QueueWish, queue_of
+from matchmaking.quick_play import QueueWish, queue_of, quick_seats
 from matchmaking.shown_tickets import show_party, show_policy, show_queue, show_ticket
 from matchmaking.texts import illegal, rejection
 from matchmaking.tickets import Ticket, TicketStage
@@ -159,12 +158,10 @@ class QuickPlayCalls(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         crowds = dict(await self._desk.quick_play.crowds(game))
         presets = await self._desk.games.presets(game)
         rows = [
-            (
-                queue_of(game, checked.options, preset.seats or default_seats(checked), match_pb2.MATCH_MODE_RATED),
-                preset,
-            )
+            (queue_of(game, checked.options, seats, match_pb2.MATCH_MODE_RATED), preset)
             for preset in manifest.presets
             if (checked := presets.get(preset.preset)) is not None
+            for seats in quick_seats(manifest, preset, checked)
         ]
         named = {queue for queue, _ in rows}
         rows += [(queue, manifest_pb2.Preset()) for queue in crowds if queue not in named]

@@ -9,14 +9,14 @@ from typing import Final
 
 import msgspec
 
-from grimoire.engine import Illegal
+from grimoire.engine import Illegal, Leaving
 from grimoire.fairness.hashing import sha256
 from grimoire.runtime.identity import Identity
 from grimoire.v1 import manifest_pb2, match_pb2
 from matchmaking.assigner import Assigner, Tell
 from matchmaking.bells import Bells
 from matchmaking.bounds import Bounds, default_seats, unreadable_options, unreadable_request_id, wrong_seats
-from matchmaking.games import Games
+from matchmaking.games import Checked, Games
 from matchmaking.limits import Limits
 from matchmaking.log import derived_id
 from matchmaking.meters import TICKETS
@@ -28,7 +28,7 @@ from matchmaking.texts import illegal, term
 from matchmaking.ticket_book import TicketBook
 from matchmaking.tickets import CheckStage, Queue, Ticket, TicketStage
 
-__all__ = ["QueueWish", "QuickPlay"]
+__all__ = ["QueueWish", "QuickPlay", "queue_of", "quick_seats"]
 
 _ID: Final = re.compile(r"[0-9a-z]{26}")
 _MODES: Final = (match_pb2.MATCH_MODE_UNSPECIFIED, match_pb2.MATCH_MODE_RATED, match_pb2.MATCH_MODE_CASUAL)
@@ -42,7 +42,7 @@ class QueueWish(msgspec.Struct, frozen=True):
         preset: one of the game's; empty: the defaults, changed by `options`.
         options: name and value pairs.
         seats: 0: the preset's, or the game's default number.
-        mode: number of `grimoire.v1.MatchMode`; unspecified: rated, or casual for a party.
+        mode: number of `grimoire.v1.MatchMode`; unspecified: rated, or casual for a party that plays against others.
         party_id: of a party of one's own; empty: alone.
         request_id: 16 bytes, so that asking twice enters once; empty: each time anew.
         language: of the words in a refusal.
@@ -131,11 +131,19 @@ class QuickPlay:
         checked = await self._games.check(wish.game, options)
         if isinstance(checked, Illegal):
             return checked
-        seats = wish.seats or preset.seats or default_seats(checked)
-        refusal = wrong_seats(checked, seats, wish.language)
+        aims = quick_seats(await self._games.manifest(wish.game, wish.language), preset, checked)
+        seats = wish.seats or aims[0]
+        refusal = wrong_seats(checked, seats, wish.language) or _unusual_seats(aims, seats, wish.language)
         if refusal is not None:
             return refusal
-        mode = match_pb2.MATCH_MODE_CASUAL if wish.party_id else match_pb2.MATCH_MODE_RATED
+        checked = await self._games.check(wish.game, options, seats)
+        if isinstance(checked, Illegal):
+            return checked
+        # Friends who play against others could help each other; who play together shall.
+        casual = wish.party_id and checked.leaving != Leaving.VOTED
+        if casual and wish.mode == match_pb2.MATCH_MODE_RATED:
+            return illegal("bad_option", field="mode", detail=term("party_is_casual", wish.language))
+        mode = match_pb2.MATCH_MODE_CASUAL if casual else match_pb2.MATCH_MODE_RATED
         return queue_of(wish.game, checked.options, seats, wish.mode or mode)
 
     async def _preset(self, wish: QueueWish) -> manifest_pb2.Preset | Illegal:
@@ -164,8 +172,6 @@ class QuickPlay:
             return illegal("wrong_game", field="game", game=party.game)
         if len(party.members) > queue.seats:
             return illegal("party_too_large", field="party_id", size=len(party.members), seats=queue.seats)
-        if wish.mode == match_pb2.MATCH_MODE_RATED:
-            return illegal("bad_option", field="mode", detail=term("party_is_casual", wish.language))
         return party
 
     async def _ticket(self, ticket_id: str, queue: Queue, wish: QueueWish, members: tuple[str, ...]) -> Ticket:
@@ -279,6 +285,21 @@ def queue_of(game: str, options: tuple[tuple[str, str], ...], seats: int, mode: 
     """The queue of all who want exactly this."""
     what = sha256(msgspec.json.encode((game, options, seats, int(mode)))).hex()
     return Queue(derived_id("queue", what), game, options, seats, int(mode))
+
+
+def quick_seats(manifest: manifest_pb2.Manifest, preset: manifest_pb2.Preset, checked: Checked) -> tuple[int, ...]:
+    """The numbers of seats for which a queue finds people, the usual one first."""
+    if preset.seats:
+        return (preset.seats,)
+    return tuple(manifest.quick_seats) or (default_seats(checked),)
+
+
+def _unusual_seats(aims: tuple[int, ...], seats: int, language: str) -> Illegal | None:
+    """Why nobody would be found for so many seats: a game that names its numbers has queues for no others."""
+    if len(aims) < 2 or seats in aims:
+        return None
+    detail = term("no_queue_for_seats", language, seats=seats, known=", ".join(map(str, sorted(aims))))
+    return illegal("bad_option", field="seats", detail=detail)
 
 
 def _unreadable(caller: Identity, wish: QueueWish) -> Illegal | None:

@@ -208,8 +208,12 @@ TERMS: Final[Mapping[str, Mapping[str, str]]] = {
         "fi": "Valitse valmis jono tai omat asetukset, ei molempia.",
     },
     "party_is_casual": {
-        "en": "A party plays casual matches only.",
-        "fi": "Seurue pelaa vain otteluita, jotka eivät vaikuta lukuihin.",
+        "en": "A party plays casual matches only, unless all play together.",
+        "fi": "Seurue pelaa vain otteluita, jotka eivät vaikuta lukuihin, paitsi kun kaikki pelaavat yhdessä.",
+    },
+    "no_queue_for_seats": {
+        "en": "Quick play of this game is for {known} players, not {seats}.",
+        "fi": "Tämän pelin pikapeli on {known} pelaajalle, ei {seats}.",
     },
     "bots_are_casual": {
         "en": "A match with a bot is not rated.",

@@ -29,9 +29,11 @@ async def house(
 
 
 @asynccontextmanager
-async def house_on(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+async def house_on(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugin: str = "tests.support.toy:PLUGIN"
+) -> AsyncIterator[House]:
     """A house on one kind of database."""
-    monkeypatch.syspath_prepend(write_entry_point(tmp_path / "toy"))
+    monkeypatch.syspath_prepend(write_entry_point(tmp_path / "toy", plugin))
     url = shared_server().create_database() if database == "postgresql" else None
     async with open_house(tmp_path / "home", database_url=url) as opened:
         yield opened

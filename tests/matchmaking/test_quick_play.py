@@ -13,6 +13,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from grimoire.eventstore import open_store
+from grimoire.plugins import load_game
 from grimoire.quickplay import POLICY, Policy
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.metrics import METRICS
@@ -303,14 +304,14 @@ async def test_a_party_is_left_broken_up_and_bounded(house: House) -> None:
     request_id = secrets.token_bytes(16)
     party = (await ada.make_party(request_id=request_id)).party
     assert (await ada.make_party(request_id=request_id)).party.party_id == party.party_id
-    for account in range(3):
+    for account in range(4):
         friend = house.client(Identity(f"acc-{account}", f"Friend {account}"))
         assert not (await friend.join_party(party.party_id)).HasField("rejection")
     full = (await bo.join_party(party.party_id)).rejection
     assert full.code == "party_full"
-    assert "4" in full.message
+    assert "5" in full.message
     assert (await ada.enter(party_id=party.party_id)).rejection.code == "party_too_large"
-    ticket = await ada.entered(party_id=party.party_id, seats=4, options={"rounds": "1"})
+    ticket = await ada.entered(party_id=party.party_id, seats=5, options={"rounds": "1"})
     assert (await eve.join_party(party.party_id)).rejection.code == "party_searching"
     friend = house.client(Identity("acc-1", "Friend 1"))
     assert (await friend.enter()).rejection.code == "already_searching"
@@ -344,6 +345,48 @@ async def test_a_party_and_others_fill_a_larger_match_as_they_fit(house: House) 
     names = [s.name for s in (await ada.get(done[0].challenge_id)).challenge.seats]
     assert sorted(names) == ["Ada", "Bö Äijö", "Dag", "Eve"]
     assert abs(names.index("Ada") - names.index("Bö Äijö")) == 1
+
+
+async def test_friends_who_play_together_may_be_rated(house: House) -> None:
+    await lobby(house)
+    ada, bo = house.client(ADA), house.client(BO)
+    party = (await ada.make_party()).party
+    await bo.join_party(party.party_id)
+    ticket = await ada.entered(party_id=party.party_id, options={"mode": "party"})
+    assert ticket.mode == RATED
+    done = await all_ready((ada, ticket), (bo, ticket))
+    challenge = (await ada.get(done[0].challenge_id)).challenge
+    assert (challenge.mode, challenge.leaving, challenge.grace_s) == (RATED, match_pb2.LEAVING_VOTED, 60)
+
+
+async def test_five_strangers_and_one_alone_find_their_seats(house: House) -> None:
+    await lobby(house)
+    people = [Identity(f"acc-{n}", f"Player {n}") for n in range(6)]
+    clients = [house.client(who) for who in people]
+    wishes = [{"seats": 5, "options": {"mode": "melee", "rounds": "1"}}] * 5 + [{"seats": 1}]
+    tickets = await asyncio.gather(*(c.entered(**wish) for c, wish in zip(clients, wishes, strict=True)))
+    done = await all_ready(*zip(clients, tickets, strict=True))
+    assert [len({t.match_id for t in group}) for group in (done[:5], done[5:])] == [1, 1]
+    challenge = (await clients[0].get(done[0].challenge_id)).challenge
+    assert sorted(seat.name for seat in challenge.seats) == [who.name for who in people[:5]]
+    assert challenge.leaving == match_pb2.LEAVING_REPLACED
+
+
+async def test_a_game_says_for_how_many_seats_people_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load_game.cache_clear()
+    async with house_on("sqlite", tmp_path, monkeypatch, "tests.support.toy:MANY") as house:
+        await lobby(house)
+        ada = house.client(ADA)
+        queues = (await ada.queues(game=GAME)).queues
+        assert [(q.preset, q.seats) for q in queues] == [("short", 3), ("short", 5), ("normal", 3), ("normal", 5)]
+        refused = (await ada.enter(seats=4)).rejection
+        assert (refused.code, refused.field) == ("bad_option", "seats")
+        assert "3, 5" in refused.message
+        tickets = [await house.client(who).entered() for who in (ADA, BO, EVE)]
+        assert [t.seats for t in tickets] == [3] * 3
+        done = await all_ready(*zip(map(house.client, (ADA, BO, EVE)), tickets, strict=True))
+        assert len({t.match_id for t in done}) == 1
+    load_game.cache_clear()
 
 
 # ---- several instances ---------------------------------------------------------------------------------------------
@@ -406,7 +449,7 @@ async def test_only_rated_matches_between_people_count(house: House) -> None:
     await house.play_out(match_id, [ADA.account_id, BO.account_id])
     void = await ada.opened(options={"mode": "duel"})
     await house.void((await bo.join(void.challenge_id)).challenge.match_id)
-    together = await ada.opened(options={"mode": "coop"})
+    together = await ada.opened(options={"mode": "coop"}, mode=CASUAL)
     await house.play_out((await bo.join(together.challenge_id)).challenge.match_id, [ADA.account_id, BO.account_id])
     against_bot = (await ada.play_bot(level="random", options={"mode": "duel"})).challenge
     await house.void(against_bot.match_id)

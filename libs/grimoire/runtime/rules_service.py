@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError, Message
 from grimoire import tracing
 from grimoire.engine import Illegal, Viewer, ViewerKind
 from grimoire.eventstore import StoredEntry, Unavailable
+from grimoire.fairness.hashing import sha256
 from grimoire.fairness.secret import Secret
 from grimoire.match import (
     Entry,
@@ -36,7 +37,7 @@ from grimoire.runtime.branching import Branching
 from grimoire.runtime.faults import discreet
 from grimoire.runtime.live import Watch
 from grimoire.runtime.owner import BrokenMatchError, MovedError, Owner, UnruledMatchError
-from grimoire.v1 import frame_pb2, match_pb2, rules_pb2, rules_pb2_grpc
+from grimoire.v1 import frame_pb2, manifest_pb2, match_pb2, rules_pb2, rules_pb2_grpc
 
 __all__ = ["RulesService"]
 
@@ -79,7 +80,13 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
     @discreet
     async def Describe(self, request: rules_pb2.DescribeRequest, context: Context) -> rules_pb2.DescribeResponse:
         """The manifest in one language."""
-        return rules_pb2.DescribeResponse(manifest=self._plugin.texts.manifest(request.language or "en"))
+        manifest = self._plugin.texts.manifest(request.language or "en")
+        if self._plugin.quick_seats:
+            told, manifest = manifest, manifest_pb2.Manifest()
+            manifest.CopyFrom(told)
+            manifest.quick_seats.extend(self._plugin.quick_seats)
+            manifest.digest = sha256(told.digest + bytes(self._plugin.quick_seats))
+        return rules_pb2.DescribeResponse(manifest=manifest)
 
     @discreet
     async def CheckOptions(
