@@ -246,7 +246,7 @@ async def test_all_choices_in_words_with_a_filter(language: str, size: tuple[int
         said(app, ("Skull: attack with fire alone", "Pääkallo: hyökkää pelkällä tulella"), language=language)
         assert ("Magician" in text(app), "Taikuritoiminto" in text(app)) == (False, False)
         await pilot.press("enter")
-        asks = ("Which space", "Mihin ruutuun")[LANGUAGES.index(language)]
+        asks = ("Which target", "Mikä kohde")[LANGUAGES.index(language)]
         await until(pilot, lambda: asks in text(app))
         await pilot.press("1")
         asks = ("How much fire", "Kuinka paljon tulta")[LANGUAGES.index(language)]

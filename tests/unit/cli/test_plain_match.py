@@ -267,3 +267,14 @@ async def test_what_the_label_says_is_not_asked_in_lines_either() -> None:
     assert "where from:" not in player.text
     assert "where to:" in player.text
     assert "Pest 1 comes out of the pit b3 to c3." in player.said
+
+
+async def test_amounts_are_given_by_name() -> None:
+    table = garden(state="garden", blue={"fire": 3, "spells": ["fish"]})
+    player = Player(TableFeed(table), GARDEN)
+    await player.run("fish", "c4 2 b4", None)
+    assert "A name and how much" in player.text
+    command, payload, _ = player.feed.submitted[0]
+    fish = GARDEN.game.schema.commands[command].FromString(payload)
+    assert {(each.space, each.amount) for each in fish.fires if each.amount} == {("c4", 2), ("b4", 1)}
+    assert "Aino lays fish fire on c4: 2." in player.said

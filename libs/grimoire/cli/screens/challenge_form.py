@@ -13,9 +13,11 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from grimoire.cli.screens.dialogs import Box
+from grimoire.cli.screens.wish import SEATS
 from grimoire.cli.screens.wording import Wording, refusal
 from grimoire.cli.screens.words import Words
 from grimoire.client import ClientError, Rejected
+from grimoire.engine.game import usual_seats
 from grimoire.v1 import manifest_pb2, matchmaking_pb2
 
 __all__ = ["ChallengeForm", "Create"]
@@ -46,7 +48,7 @@ class ChallengeForm(Box[matchmaking_pb2.Challenge]):
 
     def body(self) -> Iterable[Widget]:
         """A row for the opponent and one for each option."""
-        rows = [self._opponent(), *map(self._row, self._wording.schemas)]
+        rows = [self._opponent(), *self._seats(), *map(self._row, self._wording.schemas)]
         yield VerticalScroll(*rows, classes="rows")
         yield Static(id="fault")
         yield Horizontal(
@@ -62,6 +64,18 @@ class ChallengeForm(Box[matchmaking_pb2.Challenge]):
         choices = [(Content(self.words("form.anybody")), _ANYBODY), *levels]
         select = Select[str](choices, value=_ANYBODY, allow_blank=False, id="opponent", compact=True)
         return Horizontal(Static(Content(self.words("form.opponent")), classes="label"), select, classes="row")
+
+    def _seats(self) -> Iterable[Widget]:
+        """How many seats, where the game leaves a choice."""
+        fewest, most = self._wording.manifest.min_seats, self._wording.manifest.max_seats
+        if fewest == most:
+            return
+        choices = [(Content(str(number)), str(number)) for number in range(fewest, most + 1)]
+        value = self._values.get(SEATS, "")
+        known = value if any(value == each for _, each in choices) else str(usual_seats(fewest, most))
+        select = Select[str](choices, value=known, allow_blank=False, name=SEATS, classes="option", compact=True)
+        label = Static(Content(self.words("form.seats")), classes="label")
+        yield Horizontal(label, select, classes="row", id=f"row-{SEATS}")
 
     def _row(self, schema: manifest_pb2.OptionSchema) -> Widget:
         value = self._values.get(schema.name, schema.default)

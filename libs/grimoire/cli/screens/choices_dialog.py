@@ -27,6 +27,7 @@ class ChoicesDialog(Filtered[Offer]):
         words: of the interface.
         wording: of the game.
         offers: what is legal and fits what was picked.
+        title: what is chosen; empty: what may be done now.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -34,8 +35,8 @@ class ChoicesDialog(Filtered[Offer]):
         Binding("up", "step(-1)", show=False, priority=True),
     ]
 
-    def __init__(self, words: Words, wording: Wording, offers: Sequence[Offer]) -> None:
-        super().__init__(words, words("choices.title"))
+    def __init__(self, words: Words, wording: Wording, offers: Sequence[Offer], title: str = "") -> None:
+        super().__init__(words, title or words("choices.title"))
         self._offers = tuple(offers)
         self._labels = tuple(wording.entry(offer.entry) for offer in offers)
 

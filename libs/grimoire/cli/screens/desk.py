@@ -10,7 +10,7 @@ import msgspec
 
 from grimoire.cli.screens.lobby_screen import Listing
 from grimoire.cli.screens.sitters import Sitters, find_sitters
-from grimoire.cli.screens.wish import Wish
+from grimoire.cli.screens.wish import SEATS, Wish
 from grimoire.client import Client, ClientError, MatchSession, Update
 from grimoire.fairness.keepsake import Keepsake
 from grimoire.v1 import audit_pb2, matchmaking_pb2
@@ -97,10 +97,20 @@ class LobbyDesk:
         return Listing(tuple(challenges), tuple(own), tuple(finished), tuple(running))
 
     async def create(self, options: Mapping[str, str], level: str) -> matchmaking_pb2.Challenge:
-        """A challenge for anybody, or a match against a bot at once."""
+        """A challenge for anybody, or a match against a bot at once.
+
+        Args:
+            options: of the game, and the number of seats as `SEATS`; absent or empty: the game's usual number.
+            level: of the bot on all other seats; empty: people.
+
+        Raises:
+            Rejected: if an option or the number of seats is refused.
+        """
+        named = {name: value for name, value in options.items() if name != SEATS}
+        seats = int(number) if (number := options.get(SEATS, "")).isdecimal() else 0
         if level:
-            return await self.client.play_bot(self.wish.game, level, options)
-        return await self.client.create(self.wish.game, options)
+            return await self.client.play_bot(self.wish.game, level, named, seats=seats)
+        return await self.client.create(self.wish.game, named, seats=seats)
 
     async def play_on(self) -> matchmaking_pb2.Challenge:
         """A match that goes on from the one that was asked for."""

@@ -22,6 +22,7 @@ _KEYS: Final = (
     ("e", "help.log"),
     ("i", "help.info"),
     ("l", "help.language"),
+    ("j", "help.standing"),
     ("r", "help.resign"),
     ("m a b", "help.after"),
     ("q", "help.quit"),

@@ -33,6 +33,7 @@ from grimoire.cli.screens.prompt_bar import BarButton, PromptBar
 from grimoire.cli.screens.result_pane import ResultPane
 from grimoire.cli.screens.slot_dialog import SlotDialog
 from grimoire.cli.screens.slots import Answer
+from grimoire.cli.screens.standing import standing_offers
 from grimoire.cli.screens.text_board import TextBoard
 from grimoire.cli.screens.words import next_language
 from grimoire.client import Alarm, ClientError, Rejected, UnavailableError, Update
@@ -96,6 +97,7 @@ class MatchScreen(Screen[After]):
         Binding("e", "log", show=False),
         Binding("i", "info", show=False),
         Binding("l", "language", show=False),
+        Binding("j", "standing", show=False),
         Binding("r", "resign", show=False),
         Binding("m", "rematch", show=False),
         Binding("a", "audit", show=False),
@@ -319,6 +321,9 @@ class MatchScreen(Screen[After]):
         buttons += [BarButton(p.key, p.title, f"screen.panel('{p.key}')", rank=4) for p in self._panels()]
         buttons.append(BarButton("e", words("key.log"), "screen.log", rank=7 if wide else 3))
         buttons.append(BarButton("l", words("key.language"), "screen.language", rank=6))
+        if self._standing:
+            label = model.wording.command(self._standing[0].type)
+            buttons.append(BarButton("j", label, "screen.standing", rank=8))
         if model.stage in (Stage.ASKED, Stage.WAITING) and not model.watching:
             buttons.append(BarButton("r", words("key.resign"), "screen.resign", rank=2))
         buttons.append(BarButton("q", words("key.quit"), "screen.quit", rank=2))
@@ -579,6 +584,26 @@ class MatchScreen(Screen[After]):
         """Gives the match up, after a question."""
         if self.model.stage in (Stage.ASKED, Stage.WAITING) and not self.model.watching:
             self._resign()
+
+    @property
+    def _standing(self) -> Sequence[Offer]:
+        """What may be set at any time, by whoever has a seat in a running match."""
+        model = self.model
+        if model.watching or model.stage not in (Stage.ASKED, Stage.WAITING):
+            return ()
+        return standing_offers(model.wording)
+
+    @work(exclusive=True, group="standing")
+    async def action_standing(self) -> None:
+        """Sets something that holds from now on."""
+        model, offers = self.model, self._standing
+        if not offers or self._hide_digest():
+            return
+        title = model.wording.command(offers[0].type)
+        offer = await self.app.push_screen_wait(ChoicesDialog(model.words, model.wording, offers, title))
+        if offer is not None:
+            await self._submit(offer.type, offer.entry.payload, None)
+            self._draw()
 
     # ---- texts -----------------------------------------------------------------------------------------------------
 

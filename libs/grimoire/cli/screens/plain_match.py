@@ -15,6 +15,7 @@ from grimoire.cli.screens.handshake_pane import handshake_lines
 from grimoire.cli.screens.help_text import info_lines
 from grimoire.cli.screens.model import MatchModel, Stage
 from grimoire.cli.screens.slots import Answer, SlotKind, fault, kind_of, parse, things
+from grimoire.cli.screens.standing import standing_offers
 from grimoire.cli.screens.typed import meant
 from grimoire.cli.screens.wording import Wording, refusal
 from grimoire.cli.screens.words import LANGUAGES, next_language
@@ -24,7 +25,9 @@ from grimoire.v1 import prompt_pb2
 __all__ = ["PlainMatch"]
 
 _TICK_S: Final = 1.0
-_ANY_TIME: Final = frozenset({"help", "?", "view", "log", "info", "cards", "rules", "language", "resign", "quit", "q"})
+_ANY_TIME: Final = frozenset(
+    {"help", "?", "view", "log", "info", "cards", "rules", "language", "set", "resign", "quit", "q"}
+)
 
 
 class PlainMatch:
@@ -220,6 +223,8 @@ class PlainMatch:
                 model.speak(next_language(model.language))
                 if model.asked is not None:
                     self._ask()
+            case "set":
+                await self._set(rest)
             case "resign":
                 await self._resign(rest)
             case "quit" | "q":
@@ -234,6 +239,18 @@ class PlainMatch:
             text = f"{clause.rule} {clause.title}: {clause.text}"
             if all(word in text.casefold() for word in wanted):
                 self._say(text)
+
+    async def _set(self, rest: str) -> None:
+        """Lists what holds at any time, or sets it."""
+        model = self._model
+        offers = () if model.watching else standing_offers(model.wording)
+        found = meant(rest, offers, [model.wording])
+        if len(found) == 1:
+            await self._submit(found[0].type, found[0].entry.payload, None)
+            return
+        for number, offer in enumerate(offers, 1):
+            self._say(f"{number:>3}  {model.wording.entry(offer.entry)}")
+        self._say(model.words("plain.set" if offers else "plain.no", text=rest or "set"))
 
     async def _resign(self, rest: str) -> None:
         if self._model.watching:
@@ -286,6 +303,10 @@ class PlainMatch:
                 row = slot.assign.refs[number - 1]
                 choices = ": " + ", ".join(f"{n} {wording.thing(c)}" for n, c in enumerate(row.choices, 1))
             self._say(f"{number:>3}  {wording.thing(ref)}{choices}")
+        if kind_of(slot) is SlotKind.AMOUNTS:
+            example = f"{wording.thing(things(slot)[0])} 1"
+            total = {"min": slot.amounts.min_sum, "max": slot.amounts.max_sum}
+            self._say(self._model.words("plain.amounts", example=example, **total))
         if kind_of(slot) is SlotKind.NUMBER:
             self._say(self._model.words("slot.fault.number", min=slot.number.min, max=slot.number.max))
 

@@ -146,9 +146,10 @@ def _amounts(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault |
 
 
 def _assign(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
-    if isinstance(answer, Mapping) and all(answer.get(each.ref) in each.choices for each in slot.assign.refs):
-        return None
-    return Fault("slot.fault.none")
+    if not isinstance(answer, Mapping) or not all(answer.get(each.ref) in each.choices for each in slot.assign.refs):
+        return Fault("slot.fault.none")
+    given = [*answer.values()]
+    return Fault("slot.fault.once") if any(given.count(choice) > 1 for choice in slot.assign.once) else None
 
 
 def _order(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
@@ -186,7 +187,7 @@ def parse(slot: prompt_pb2.Slot, line: str, names: Sequence[str] = ()) -> Answer
     """Reads an answer from a line: numbers count the offered things from 1.
 
     `2` or its id is one thing; `1 3` several, an order, or sources; `2 0 1` an amount for each thing in turn, or each
-    thing's choice. A name is its id or how it begins.
+    thing's choice; `c4 2 b4` amounts for some of them. A name is its id or how it begins.
 
     >>> parse(prompt_pb2.Slot(field="to", one=prompt_pb2.One(candidates=["space:c2", "space:c3"])), "C3")
     'space:c3'
@@ -205,6 +206,8 @@ def parse(slot: prompt_pb2.Slot, line: str, names: Sequence[str] = ()) -> Answer
         if kind in (SlotKind.ONE, SlotKind.OPTION):
             return _nth(offered, line.strip())
         if kind is SlotKind.AMOUNTS:
+            if any(not word.isdecimal() for word in words):
+                return _named_amounts(slot.amounts, words)
             return dict(zip(offered, map(int, words), strict=True))
         if kind is SlotKind.ASSIGN:
             rows = zip(slot.assign.refs, words, strict=True)
@@ -214,6 +217,18 @@ def parse(slot: prompt_pb2.Slot, line: str, names: Sequence[str] = ()) -> Answer
         return tuple(_nth(offered, word) for word in words)
     except ValueError:
         return None
+
+
+def _named_amounts(amounts: prompt_pb2.Amounts, words: Sequence[str]) -> dict[str, int]:
+    """`c4 2 b4` is two for c4 and one for b4; what is not named gets its least."""
+    given = {each.ref: each.min for each in amounts.refs}
+    names = [*given]
+    for at, word in enumerate(words):
+        if word.isdecimal():
+            continue
+        follows = words[at + 1] if at + 1 < len(words) else ""
+        given[_nth(names, word)] = int(follows) if follows.isdecimal() else 1
+    return given
 
 
 def _nth(offered: Sequence[str], word: str) -> str:

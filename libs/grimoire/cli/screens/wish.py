@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
-__all__ = ["Wish"]
+__all__ = ["SEATS", "Wish"]
+
+SEATS: Final = "seats"
+"""Name under which the number of seats stands among the options a person chooses; it is none of the game's."""
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -24,7 +28,7 @@ class Wish(msgspec.Struct, frozen=True):
         name: one's own; empty: the one from before, or one that is made up.
         phrase: one's own words, mixed into one's random number.
         plain: lines of text instead of a full screen.
-        options: of the game, for a new match.
+        options: of the game, for a new match, and the number of its seats as `SEATS`.
         language: of everything that is said.
         server: edge of a server, `host:port`; empty: the stack on this machine.
         watch: only watch; `match` empty: choose which.

@@ -66,6 +66,11 @@ class Wording:
             return " ".join([entry.type.replace("_", " ").capitalize(), *arguments.values()])
         return found.text.format_map(_Known(arguments))
 
+    def labels(self, prefix: str) -> list[str]:
+        """Keys of the command labels that begin so, in the game's order."""
+        command = manifest_pb2.TEMPLATE_KIND_COMMAND
+        return [key for kind, key in self._templates if kind == command and key.startswith(prefix)]
+
     def thing(self, ref: str) -> str:
         """A ref in words, e.g. `card:ruby` as `Ruby`."""
         kind, colon, name = ref.partition(":")
