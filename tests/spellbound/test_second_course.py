@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
+import pytest
 from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,9 +19,9 @@ from msgspec.structs import replace
 from grimoire.engine import Actor, Decision
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.catalogue import DATA
-from spellbound.state import State
+from spellbound.state import Result, State
 from tests.battery.playing import complete
-from tests.spellbound.test_branching import GAME, beginning, draws
+from tests.spellbound.test_branching import GAME, POSITIONS, beginning, draws, options, started
 
 CARDS: Final = {card.id: card for card in DATA.cards}
 NUMBERS: Final = {card.id: number for number, card in enumerate(DATA.cards)}
@@ -30,6 +31,29 @@ PIECES: Final = ("hat_red", "hat_blue", "hat_green", "hat_yellow", "troll")
 HATS: Final = PIECES[:4]
 STRENGTH: Final = {1: 1, 2: 2, 3: 3, 4: 4}
 MINIONS: Final = ("skeleton_army", "goblin_spider_riders", "danzer")
+
+
+WANTED: Final = {
+    "FortunaResolved",
+    "DisplayPurged",
+    "BagRefilled",
+    "EncounterWon",
+    "WitchClimbed",
+    "SpellGained",
+    "BookLost",
+}
+
+RARE: Final[dict[str, dict[str, Any]]] = {
+    "witch_at_top": {"witch": 4, "moon_pile": ["troll_b"]},
+    "annihilation": {"moon_pile": ["troll_b", "witch_red_c", "witch_blue_c", "witch_green_c", "witch_yellow_c"]},
+    "wicked_deck_empty": {"wicked_deck": []},
+    "pieces_at_end": {"books": {"silver": "gained", "red": "gained"}, "troll": 9, "hats": {"red": 8}},
+    "books_lost": {"books": {"silver": "lost"}, "troll": 5, "hats": {"green": 3}},
+    "": {
+        "minions": ["skeleton_army", "goblin_spider_riders", "danzer"],
+        "sun_pile": ["dragon_1", "dragon_2", "dragon_3", "knight"],
+    },
+}
 
 
 class Over(Exception):  # noqa: N818 - no error: the match has ended
@@ -324,15 +348,26 @@ def test_a_second_reading_tells_the_same(seed: int) -> None:
 
 def test_everything_that_can_happen_by_itself_is_met() -> None:
     met: set[str] = set()
-    ends: set[str] = set()
     causes: set[str] = set()
-    for seed in range(250):
+    for seed in range(400):
         for event in compare(seed, 250):
             met.add(type(event).__name__)
-            if isinstance(event, pb.MatchEnded):
-                ends.add(event.reason)
             if isinstance(event, pb.BatchFormed):
                 causes.add(event.cause)
+        if len(causes) == 6 and met >= WANTED:
+            break
     assert causes == {"not_moved", "purge", "witch", "troll", "empty_places", "tower_step"}
-    assert ends >= {"books_lost", "pieces_at_end", "witch_at_top", "annihilation"}
-    assert met >= {"FortunaResolved", "DisplayPurged", "BagRefilled", "EncounterWon", "WitchClimbed", "SpellGained"}
+    assert met >= WANTED
+
+
+@pytest.mark.parametrize("reason", RARE)
+def test_rare_ends(reason: str) -> None:
+    position = {"deck": [], "mages": ["village_01"] * 4, "bag": "s1 m4"} | RARE[reason]
+    state = unasked(started(0, POSITIONS.parse(position, options()).SerializeToString()))
+    [prompt] = GAME.prompts(state)
+    decision = GAME.decide(state, Actor.of_seat(prompt.seat), pb.EndStory(), prompt, draws(0))
+    assert isinstance(decision, Decision)
+    fate = Fate(state, decision.events)
+    fate.run("")
+    assert [*decision.events] == fate.told
+    assert decision.state.result == (Result(won=False, reason=reason) if reason else None)
