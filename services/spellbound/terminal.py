@@ -7,7 +7,7 @@ from typing import Final
 
 from google.protobuf.message import Message
 
-from grimoire.engine.lines import wrapped
+from grimoire.engine.lines import own_view, wrapped
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.cards import FORTUNA, MOON
 from spellbound.catalogue import DATA
@@ -39,10 +39,9 @@ class SpellboundTerminal:
         Raises:
             TypeError: for another game's view.
         """
-        if not isinstance(view, pb.View):
-            raise TypeError(f"{type(view).__name__} is no view of Spellbound")
         room = max(width, _MIN_WIDTH)
-        return [piece for line in _Page(view, language, names).lines() for piece in wrapped(capital(line), room)]
+        page = _Page(own_view(view, pb.View, "Spellbound"), language, names)
+        return [piece for line in page.lines() for piece in wrapped(capital(line), room)]
 
 
 def turn_words(view: pb.View, language: str, names: Mapping[int, str]) -> str:

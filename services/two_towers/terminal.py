@@ -7,7 +7,7 @@ from typing import Final
 
 from google.protobuf.message import Message
 
-from grimoire.engine.lines import wrapped
+from grimoire.engine.lines import own_view, wrapped
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from two_towers.battlefields import BATTLEFIELDS
 from two_towers.catalogue import DATA
@@ -38,9 +38,7 @@ class TwoTowersTerminal:
         Raises:
             TypeError: for another game's view.
         """
-        if not isinstance(view, pb.View):
-            raise TypeError(f"{type(view).__name__} is no view of Two Towers")
-        lines = _Page(view, language, names).lines(max(width, _MIN_WIDTH))
+        lines = _Page(own_view(view, pb.View, "Two Towers"), language, names).lines(max(width, _MIN_WIDTH))
         return [piece for line in lines for piece in wrapped(line, max(width, _MIN_WIDTH))]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from google.protobuf.message import Message
 
-from grimoire.engine.lines import wrapped
+from grimoire.engine.lines import own_view, wrapped
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.catalogue import DATA
 from wizards_garden.names import name_of, timing_of
@@ -48,10 +48,9 @@ class WizardsGardenTerminal:
         Raises:
             TypeError: for another game's view.
         """
-        if not isinstance(view, pb.View):
-            raise TypeError(f"{type(view).__name__} is no view of the Wizard's Garden")
         room = max(width, _MIN_WIDTH)
-        return [piece for line in _Page(view, language, names, room).lines() for piece in wrapped(line, room)]
+        page = _Page(own_view(view, pb.View, "the Wizard's Garden"), language, names, room)
+        return [piece for line in page.lines() for piece in wrapped(line, room)]
 
 
 def yard_words(view: pb.View, language: str) -> Iterator[str]:

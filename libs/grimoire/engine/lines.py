@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
-__all__ = ["cut", "fitting", "wrapped"]
+from google.protobuf.message import Message
+
+__all__ = ["cut", "fitting", "own_view", "wrapped"]
+
+M = TypeVar("M", bound=Message)
+
+
+def own_view(view: Message, kind: type[M], game: str) -> M:
+    """The view as this game's.
+
+    Raises:
+        TypeError: if it is another game's.
+    """
+    if not isinstance(view, kind):
+        raise TypeError(f"{type(view).__name__} is no view of {game}")
+    return view
 
 
 def cut(text: str, width: int) -> str:

@@ -5,25 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from grimoire.engine.board import Shown
-from grimoire.engine.phrasebook import read_screen_words
+from grimoire.engine.lines import own_view
+from grimoire.engine.phrasebook import ScreenSpeech, read_screen_words
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
-from spellbound.words import LANGUAGES, Words, words_in
+from spellbound.words import Words, words_in
 
 __all__ = ["Speech", "view_of"]
 
 _WORDS: Final = read_screen_words("spellbound")
 
 
-class Speech:
-    """The board's words in one language, `data/screen.toml`; English for one that the game does not speak."""
+class Speech(ScreenSpeech):
+    """The board's words in one language, `data/screen.toml`."""
 
     def __init__(self, language: str) -> None:
-        self.language = language if language in LANGUAGES else LANGUAGES[0]
-        self._texts = _WORDS[self.language]
-
-    def __call__(self, key: str, **arguments: object) -> str:
-        """A text with its arguments filled in."""
-        return self._texts[key].format(**arguments)
+        super().__init__(_WORDS, language)
 
     @property
     def words(self) -> Words:
@@ -37,6 +33,4 @@ def view_of(shown: Shown) -> pb.View:
     Raises:
         TypeError: if it is another game's.
     """
-    if not isinstance(shown.view, pb.View):
-        raise TypeError(f"{type(shown.view).__name__} is no view of Spellbound")
-    return shown.view
+    return own_view(shown.view, pb.View, "Spellbound")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from grimoire.engine.board import Shown
+from grimoire.engine.lines import own_view
 from grimoire.engine.phrasebook import ScreenSpeech, read_screen_words
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.words import Words, words_in
@@ -32,6 +33,4 @@ def view_of(shown: Shown) -> pb.View:
     Raises:
         TypeError: if it is another game's.
     """
-    if not isinstance(shown.view, pb.View):
-        raise TypeError(f"{type(shown.view).__name__} is no view of the Wizard's Garden")
-    return shown.view
+    return own_view(shown.view, pb.View, "the Wizard's Garden")
