@@ -27,9 +27,9 @@ _CANDIDATES: Final = 5
 _BEHIND: Final = 30.0
 """What the heuristic player values so much lower is not looked at."""
 
-_MS_A_GAME: Final = 8
+_MS_A_GAME: Final = 4
 _FEWEST_GAMES: Final = 6
-_MOST_GAMES: Final = 24
+_MOST_GAMES: Final = 36
 """Games played forward for one decision."""
 
 _DECIDED: Final = 400.0

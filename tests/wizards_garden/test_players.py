@@ -16,7 +16,10 @@ from grimoire.match.simulate import simulate
 from grimoire.plugins import load_game
 from grimoire.v1 import prompt_pb2
 from tests.wizards_garden.lively import GAME, asked, decide, legal_of, lively_match, setup_of, started
+from tests.wizards_garden.turned import turned_state
+from wizards_garden.appraisal import Appraisal, Weights
 from wizards_garden.bot import WizardsGardenBot
+from wizards_garden.draft import Draft
 from wizards_garden.levels import Level
 from wizards_garden.pieces import SPELLS
 from wizards_garden.positions import WizardsGardenPositions
@@ -118,6 +121,47 @@ def test_another_games_view() -> None:
     prompt = prompt_pb2.Prompt(seat=asked(state).seat)
     with pytest.raises(TypeError, match="Space is no view"):
         BOT.suggest(pb.Space(), prompt, "heuristic", random.Random(1), 1)
+
+
+# ---- what positions are worth ---------------------------------------------------------------------------------------
+
+
+def test_neither_side_of_the_board_is_worth_more() -> None:
+    appraisal = Appraisal(Weights())
+    for seed in range(6):
+        for each in lively_match(seed, spells_per_player="3", turn_limit="60"):
+            turned = turned_state(each.state)
+            for seat in range(2):
+                worth = appraisal.worth(Draft(each.state), seat)
+                assert appraisal.worth(Draft(turned), 1 - seat) == pytest.approx(worth)
+
+
+def test_what_is_hidden_is_worth_nothing_by_what_it_is() -> None:
+    appraisal = Appraisal(Weights())
+    one = arranged({"red": {"hand": ["water"], "spells": ["trinket"], "spirits": ["water", "pest"]}})
+    other = arranged({"red": {"hand": ["gnome"], "spells": ["fish"], "spirits": ["water", "pest"]}})
+    assert appraisal.worth(Draft(one), 0) == appraisal.worth(Draft(other), 0)
+    assert appraisal.worth(Draft(one), 1) != appraisal.worth(Draft(other), 1)
+
+
+def test_positions_are_worth_what_the_weights_say() -> None:
+    weights = Weights()
+    appraisal = Appraisal(weights)
+    plain = appraisal.worth(Draft(arranged({})), 0)
+
+    def more(position: Mapping[str, object]) -> float:
+        return appraisal.worth(Draft(arranged(position)), 0) - plain
+
+    assert more({"blue": {"fire": 3}}) == pytest.approx(3 * weights.fire)
+    assert more({"blue": {"fire": 5}}) == pytest.approx(4 * weights.fire)
+    assert more({"red": {"fire": 1}}) == pytest.approx(-weights.opponent * weights.fire)
+    assert more({"blue": {"lit": "fire"}}) == pytest.approx(weights.lit)
+    assert more({"yard": "w4@c1"}) == pytest.approx(3 * weights.home_water)
+    assert more({"yard": "B@a4*fire w1@a4"}) == pytest.approx(weights.lantern + weights.bright + weights.water)
+    assert more({"yard": "B@a4~fire"}) == pytest.approx(weights.lantern)
+    guarded = more({"yard": "B@a4 w1@a4", "blue": {"lit": "fire"}}) - weights.water - weights.lit
+    bare = more({"yard": "B@a4 P@b4", "blue": {"lit": "fire"}}) - weights.lit
+    assert (guarded, bare) == pytest.approx((weights.open, weights.bare))
 
 
 # ---- what they play --------------------------------------------------------------------------------------------------
