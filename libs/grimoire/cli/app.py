@@ -74,6 +74,7 @@ def play(
         ),
     ] = "",
     seat: Annotated[int | None, typer.Option("--seat", min=0, help="Which of your seats.")] = None,
+    seats: Annotated[int, typer.Option("--seats", min=0, help="Of a new match; 1: alone. 0: the usual number.")] = 0,
     name: Annotated[str, typer.Option("--name", help="Your name, 1 to 24 characters.")] = "",
     phrase: Annotated[str, typer.Option("--phrase", help="Words of your own, mixed into your random number.")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Lines of text instead of a full screen.")] = False,
@@ -86,7 +87,7 @@ def play(
     With --from you play on from any version of a finished match: against a bot (--vs), with a guest (--challenge), or
     on all seats yourself.
     """
-    from grimoire.cli.play import Wish
+    from grimoire.cli.play import SEATS, Wish
     from grimoire.cli.play import play as work
 
     if sum(bool(w) for w in (vs, challenge, join, match)) > 1 or (source and (join or match)):
@@ -99,7 +100,7 @@ def play(
     wish = Wish(
         game=game,
         level=vs.removeprefix("bot:"),
-        challenge=challenge,
+        challenge=challenge or (seats == 1 and not (vs or join or match or source)),
         join=join,
         match=match,
         seat=seat,
@@ -108,7 +109,7 @@ def play(
         name=name,
         phrase=phrase,
         plain=plain,
-        options=_named(option),
+        options=_named(option) | ({SEATS: str(seats)} if seats else {}),
         language=lang,
         server=server,
     )

@@ -13,14 +13,14 @@ from pathlib import Path
 import msgspec
 
 from grimoire.cli.say import fail, file_named
-from grimoire.cli.screens.wish import Wish
+from grimoire.cli.screens.wish import SEATS, Wish
 from grimoire.cli.stacks import signed_in
 from grimoire.client import Client
 from grimoire.plugins import load_game
 from grimoire.runtime.config import Config, LogLevel
 from grimoire.runtime.observe import configure_logging
 
-__all__ = ["Wish", "play", "watch"]
+__all__ = ["SEATS", "Wish", "play", "watch"]
 
 
 async def play(wish: Wish) -> int:

@@ -48,12 +48,14 @@ class MadeUpClient:
             challenge_id="c1", game="two_towers", status=status, match_id="m1" if matched else "", seats=SEATS
         )
 
-    async def play_bot(self, game: str, level: str, options: Mapping[str, str]) -> matchmaking_pb2.Challenge:
-        self._note("play_bot", game, level, dict(options))
+    async def play_bot(
+        self, game: str, level: str, options: Mapping[str, str], *, seats: int
+    ) -> matchmaking_pb2.Challenge:
+        self._note("play_bot", game, level, dict(options), *([seats] if seats else []))
         return self._challenge(matched=True)
 
-    async def create(self, game: str, options: Mapping[str, str]) -> matchmaking_pb2.Challenge:
-        self._note("create", game, dict(options))
+    async def create(self, game: str, options: Mapping[str, str], *, seats: int) -> matchmaking_pb2.Challenge:
+        self._note("create", game, dict(options), *([seats] if seats else []))
         return self._challenge(matched=False)
 
     async def join(self, challenge_id: str) -> matchmaking_pb2.Challenge:

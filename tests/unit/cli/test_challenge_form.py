@@ -142,3 +142,16 @@ async def test_each_kind_of_option_has_its_control(language: str) -> None:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bool(server.asked))
         assert server.asked[0][0]["rated"] == "false"
+
+
+async def test_the_number_of_seats_is_asked_where_a_game_leaves_it_open() -> None:
+    server = Server()
+    wording = Wording(load_game("spellbound"), "fi")
+    app = Stage(ChallengeForm(Words("fi"), wording, {"seats": "1", "mages": "3"}, server.create))
+    async with app.run_test(size=(80, 30)) as pilot:
+        await pilot.pause()
+        assert "Paikkoja" in text(app)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bool(server.asked))
+    options = server.asked[0][0]
+    assert (options["seats"], options["mages"], options["mage_seats"]) == ("1", "3", "")

@@ -201,3 +201,30 @@ def test_what_the_label_says_already_is_not_asked_again() -> None:
     assert Offer(1, True, both).answers(()) == {}
     both.label.arguments.add(name="second", value="y")
     assert Offer(1, True, both).answers(()) == {"spirits": ("card:x", "card:y")}
+
+
+def some(field: str, *refs: str, most: int) -> prompt_pb2.Slot:
+    return prompt_pb2.Slot(field=field, some=prompt_pb2.Some(candidates=refs, min=1, max=most))
+
+
+def test_a_slot_that_takes_one_of_several_is_pointed_at() -> None:
+    draft = Draft.of([prompt(entry("send", slots=(some("cards", "card:x", "card:y", most=1),)))])
+    assert draft.fits == {"card:x", "card:y"}
+    offer = picked(draft, "card:y").settled
+    assert offer is not None
+    assert offer.answers(("card:y",)) == {"cards": ("card:y",)}
+    assert offer.answers(("card:x", "card:y")) is None
+    several = Draft.of([prompt(entry("send", slots=(some("cards", "card:x", "card:y", most=2),)))])
+    assert several.usable == frozenset()
+
+
+def test_of_several_the_one_that_is_said_whole_is_meant() -> None:
+    alone = entry("step", "step:move", slots=(one("to", "space:b2", "space:c3"),))
+    together = entry("step", "step:move", "rider:1", slots=(one("to", "space:b2"),))
+    draft = Draft.of([prompt(alone, together)])
+    assert draft.only("step") is None
+    assert draft.only("nothing") is None
+    there = picked(draft, "space:b2")
+    assert there.only("step") == Offer(1, True, alone)
+    assert picked(there, "rider:1").only("step") == Offer(1, True, together)
+    assert picked(draft, "step:move").only("step") is None

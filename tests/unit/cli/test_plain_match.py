@@ -12,6 +12,7 @@ from grimoire.cli.screens.model import MatchModel
 from grimoire.cli.screens.plain_match import PlainMatch
 from grimoire.cli.screens.sitters import Sitter, Sitters
 from grimoire.client import ClientError, UnavailableError
+from grimoire.games.spellbound.v1 import spellbound_pb2
 from grimoire.games.two_towers.v1 import two_towers_pb2 as pb
 from grimoire.match.table import Table
 from grimoire.plugins import GamePlugin, load_game
@@ -278,3 +279,17 @@ async def test_amounts_are_given_by_name() -> None:
     fish = GARDEN.game.schema.commands[command].FromString(payload)
     assert {(each.space, each.amount) for each in fish.fires if each.amount} == {("c4", 2), ("b4", 1)}
     assert "Aino lays fish fire on c4: 2." in player.said
+
+
+async def test_what_holds_at_any_time_is_set() -> None:
+    spellbound = load_game("spellbound")
+    feed = TableFeed(table_of(spellbound.game, {"first_mage": "0"}))
+    player = Player(feed, spellbound, "fi")
+    await player.run("set", "set often", "set aina", "quit")
+    assert "  2  Kysy aina" in player.said
+    assert player.text.count("Aseta: set NUMERO") == 2
+    assert [code for code, _, _ in feed.submitted] == ["set_reaction_policy"]
+    assert spellbound_pb2.SetReactionPolicy.FromString(feed.submitted[0][1]).policy == "always"
+    towers = Player(TableFeed(position()))
+    await towers.run("set", "quit")
+    assert "There is no such thing: set" in towers.said

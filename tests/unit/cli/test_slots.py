@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
-from grimoire.cli.screens.slots import Answer, SlotKind, fault, fill, kind_of, parse, start, things
+from grimoire.cli.screens.slots import Answer, Fault, SlotKind, fault, fill, kind_of, parse, start, things
 from grimoire.v1 import match_pb2, matchmaking_pb2, prompt_pb2
 
 REFS = ["card:ruby", "card:orc", "card:imp"]
@@ -150,3 +150,11 @@ def test_pairs_need_a_field_of_pairs() -> None:
 def test_a_field_that_is_not_there_is_a_mistake() -> None:
     with pytest.raises(KeyError):
         fill(match_pb2.Void(), slot("colour"), "red")
+
+
+def test_what_is_there_once_goes_to_one_thing_only() -> None:
+    rows = [prompt_pb2.AssignChoice(ref=ref, choices=["sun", "card:imp"]) for ref in REFS[:2]]
+    scarce = slot(assign=prompt_pb2.Assign(refs=rows, once=["card:imp"]))
+    assert fault(scarce, {"card:ruby": "sun", "card:orc": "sun"}) is None
+    assert fault(scarce, {"card:ruby": "card:imp", "card:orc": "sun"}) is None
+    assert fault(scarce, {"card:ruby": "card:imp", "card:orc": "card:imp"}) == Fault("slot.fault.once")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from grimoire.cli.screens.catalogue_dialog import entries
+from grimoire.cli.screens.standing import standing_offers
 from grimoire.cli.screens.wording import Wording
+from grimoire.games.spellbound.v1 import spellbound_pb2
 from grimoire.plugins import load_game
 from grimoire.v1 import envelope_pb2, prompt_pb2
 
@@ -31,3 +34,26 @@ def test_a_label_says_where_things_stand() -> None:
 def test_words_that_people_send_themselves_are_left_alone() -> None:
     wording = Wording(load_game("two_towers"), "fi")
     assert wording.entry(label("play_card", card="standard")) == "Pelaa standard"
+
+
+def test_a_bare_number_is_named_by_its_own_field_only() -> None:
+    wording = Wording(load_game("spellbound"), "en")
+    assert wording.thing("mage:1") == "mage B"
+    assert wording.thing("level:1") == "wand 1"
+
+
+def test_what_a_game_lets_one_set_at_any_time() -> None:
+    offers = standing_offers(Wording(load_game("spellbound"), "fi"))
+    labels = [Wording(load_game("spellbound"), "fi").entry(offer.entry) for offer in offers]
+    assert labels == ["Kysy tarvittaessa", "Kysy aina", "Älä kysy"]
+    policies = [spellbound_pb2.SetReactionPolicy.FromString(offer.entry.payload).policy for offer in offers]
+    assert policies == ["when_it_matters", "always", "never"]
+    assert standing_offers(Wording(load_game("two_towers"), "en")) == ()
+
+
+def test_of_things_that_are_alike_one_is_told() -> None:
+    wording = Wording(load_game("spellbound"), "en")
+    told = [entry.plain.split("  ")[0] for entry in entries(wording.manifest.catalogues[0], wording, "pixies")]
+    assert told == ["Pixies"]
+    witches = [entry.plain.split("  ")[0] for entry in entries(wording.manifest.catalogues[0], wording, "witch red")]
+    assert witches == ["Witch (red)", "Witch (red, 2 moon)"]

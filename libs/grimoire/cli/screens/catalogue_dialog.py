@@ -59,21 +59,26 @@ class CatalogueDialog(Filtered[None]):
         label = catalogue.label or catalogue.name
         self.query_one(".box").border_title = Content(label[:1].upper() + label[1:])
         key = "catalogue.count" if len(self._catalogues) == 1 else "catalogue.count.more"
-        count = self.words(key, found=len(found), all=len(catalogue.items))
+        count = self.words(key, found=len(found), all=len(entries(catalogue, self._wording, "")))
         self.query_one("#count", Static).update(Content(count))
 
 
 def entries(catalogue: manifest_pb2.Catalogue, wording: Wording, text: str) -> list[Content]:
-    """The things whose name, facts or text hold every word of the filter, each as name, facts, text."""
+    """The things whose name, facts or text hold every word of the filter, each as name, facts, text.
+
+    Of things that are alike, one after the other, the first is told.
+    """
     wanted = text.casefold().split()
-    found = []
+    found: list[Content] = []
     for item in catalogue.items:
         facts = " · ".join(filter(None, (_fact(fact, wording) for fact in item.facts)))
         said = f"{item.name} {facts} {item.text} {item.short_text}".casefold()
         if all(word in said for word in wanted):
             lines = [Content.assemble((item.name, "bold"), "  ", (facts, "$muted"))]
             lines += [Content(f"  {item.text}")] if item.text else []
-            found.append(Content("\n").join(lines))
+            entry = Content("\n").join(lines)
+            if not (found and found[-1].is_same(entry)):
+                found.append(entry)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Commands that answer no prompt, and may be given at any time: a game's settings, each value as one thing to choose."""
+"""Commands that answer no prompt and may be given at any time: a game's settings, each value one thing to choose."""
 
 from __future__ import annotations
 
