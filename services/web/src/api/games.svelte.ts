@@ -1,3 +1,4 @@
+import { PICTURED } from "../games/module";
 import type { GameSummary } from "../gen/grimoire/v1/play_pb";
 import { play } from "./clients";
 import { type Words, wordsOf } from "./manifest.svelte";
@@ -38,6 +39,9 @@ async function all(language: string): Promise<readonly Words[]> {
   const { games: listed } = await play.listGames({ language });
   const words = await Promise.allSettled(listed.map(({ game }: GameSummary) => wordsOf(game, language)));
   const found = words.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  // Those that this page can draw come first, in its own order; the rest as the server names them.
+  const place = ({ manifest }: Words): number => (PICTURED.indexOf(manifest.game) + PICTURED.length + 1) % (PICTURED.length + 1);
+  found.sort((a, b) => place(a) - place(b));
   // One game without words leaves the others; none at all is a fault.
   const fault = words.find((one) => one.status === "rejected");
   if (found.length === 0 && fault !== undefined) throw fault.reason;

@@ -91,6 +91,9 @@ const MODULES: Readonly<Record<string, () => Promise<{ default: GameModule }>>> 
   wizards_garden: () => import("./wizards_garden"),
 };
 
+/** Games that this page can draw, in the order in which it offers them. */
+export const PICTURED: readonly string[] = Object.keys(MODULES);
+
 /** Those that were loaded. */
 const loaded = new Map<string, GameModule>();
 

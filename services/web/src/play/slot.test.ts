@@ -59,6 +59,10 @@ describe("whether an answer fits", () => {
     const assign = slot({ field: "x", kind: { case: "assign", value: { refs: [{ ref: "a", choices: ["1", "2"] }] } } });
     expect(fault(assign, { a: "2" })).toBeNull();
     expect(fault(assign, { a: "3" })).not.toBeNull();
+    const refs = ["a", "b"].map((ref) => ({ ref, choices: ["sun", "card:imp"] }));
+    const scarce = slot({ field: "x", kind: { case: "assign", value: { refs, once: ["card:imp"] } } });
+    expect(fault(scarce, { a: "sun", b: "sun" })).toBeNull();
+    expect(fault(scarce, { a: "card:imp", b: "card:imp" })).not.toBeNull();
     const name = slot({ field: "x", kind: { case: "name", value: { catalogue: "cards" } } });
     expect(fault(name, "ruby", ["ruby"])).toBeNull();
     expect(fault(name, "ruby", [])).not.toBeNull();

@@ -75,8 +75,12 @@ export function fault({ kind }: Slot, answer: Answer | undefined, names: readonl
       const { minSum, maxSum } = kind.value;
       return sum >= minSum && sum <= maxSum ? null : { key: "sum", args: { min: minSum, max: maxSum, sum } };
     }
-    case "assign":
-      return isMap(answer) && kind.value.refs.every(({ ref, choices }) => choices.includes(String(answer[ref]))) ? null : NONE;
+    case "assign": {
+      const { refs, once } = kind.value;
+      if (!isMap(answer) || !refs.every(({ ref, choices }) => choices.includes(String(answer[ref])))) return NONE;
+      const scarce = refs.map(({ ref }) => String(answer[ref])).filter((choice) => once.includes(choice));
+      return new Set(scarce).size === scarce.length ? null : NONE;
+    }
     case "order":
       return areDifferent(answer, kind.value.refs) && answer.length === kind.value.refs.length ? null : { key: "order", args: {} };
     case "payment":
