@@ -49,6 +49,9 @@ from spellbound.windows import (
 
 __all__ = ["LOSES_A_BOOK", "legal_commands"]
 
+GRAVE: Final = "grave"
+"""Flag of what clients ask twice about."""
+
 LOSES_A_BOOK: Final = "loses_a_book"
 """Flag of an end of the story that moves a piece onto a book (SB-11.2)."""
 
@@ -99,8 +102,9 @@ def _open(
     fixed: tuple[tuple[str, Fixed], ...] = (),
     label: str = "",
     about: tuple[tuple[str, str], ...] = (),
+    flags: tuple[str, ...] = (),
 ) -> Legal:
-    return Legal(command, fixed, slots, label=label or command, about=about)
+    return Legal(command, fixed, slots, flags, label or command, about)
 
 
 def _cards(cards: Iterable[str]) -> _Refs:
@@ -136,7 +140,7 @@ def _battle(state: State) -> Iterator[Legal]:
     gained = [book for book, at in zip(BOOKS, state.books, strict=True) if at == GAINED]
     refs = [prompt_pb2.AssignChoice(ref=f"book:{book}", choices=(SUN, *cards)) for book in gained]
     assign = prompt_pb2.Assign(refs=refs, once=cards)
-    yield _open("declare_final_battle", _Slot(field="books", label=_asks("books"), assign=assign))
+    yield _open("declare_final_battle", _Slot(field="books", label=_asks("books"), assign=assign), flags=(GRAVE,))
 
 
 def _whenever_asked(state: State, seat: int) -> Iterator[Legal]:
@@ -169,7 +173,7 @@ def _story(state: State, seat: int) -> Iterator[Legal]:
     if not too_many_cards(state):
         piece = idle_piece(state)
         catches = piece != NOWHERE and on_track(state.books[piece]) and state.pieces[piece] + 1 == state.books[piece]
-        yield _complete("end_story", flags=(LOSES_A_BOOK,) if catches else ())
+        yield _complete("end_story", flags=(GRAVE, LOSES_A_BOOK) if catches else ())
 
 
 def _plays(state: State, card: str) -> Iterator[Legal]:

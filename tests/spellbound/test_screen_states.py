@@ -341,6 +341,9 @@ async def test_the_final_battle_is_declared_and_decides(language: str, size: tup
         await until(pilot, lambda: asks in text(app))
         said(app, ("red spell book", "punainen loitsukirja"), ("1 sun force", "1 aurinkovoima"), language=language)
         await pilot.press("ctrl+s")
+        await until(pilot, lambda: ("cannot be undone", "peru")[LANGUAGES.index(language)] in text(app))
+        assert not feed.submitted
+        await pilot.press("tab", "enter")
         await until(pilot, lambda: bool(feed.submitted))
         assert {use.use for use in sent(feed).books} == {"sun"}
         await until(pilot, lambda: ("final battle", "lopputaistelussa")[LANGUAGES.index(language)] in text(app))
