@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from playwright.async_api import Locator, expect
+from playwright.async_api import expect
 
 from grimoire.client import Client
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
@@ -19,15 +19,14 @@ from grimoire.runtime.stack import Stack
 from tests.web.garden import GAME, Gardener, garden
 from tests.web.people import DESKTOP, PHONE, Person
 from tests.web.test_keyboard import tab_to
+from tests.web.test_phone import NARROW, box, large_enough
 from tests.web.texts import says
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios" / GAME
-NARROW = {**PHONE, "viewport": {"width": 320, "height": 640}}
 TALL = {**PHONE, "viewport": {"width": 375, "height": 900}}
 """So wide that a space is as wide as W-WG-2 asks for."""
-TOUCH = 44
 THREATS: Mapping[str, Any] = {
     "state": "attack",
     "yard": ["B@b4", "R@a4*fire", "w2@a4", "B@e5", "R@e4", "PP@a5", "PB@c3", "F2@c4", "F3@d4"],
@@ -76,12 +75,6 @@ async def sit(someone: Person, client: Client, match_id: str, language: str = "e
     seat = Gardener(await someone.open(f"/m/{match_id}"), language)
     await expect(seat.space("a1")).to_be_visible()
     return seat
-
-
-async def box(target: Locator) -> dict[str, float]:
-    found = await target.bounding_box()
-    assert found is not None
-    return dict(found)
 
 
 # ---- the board -------------------------------------------------------------------------------------------------------
@@ -293,9 +286,7 @@ async def test_no_finding_and_nothing_cut_off(
         await seat.asked()
         await player.axe(at="nothing chosen")
         await player.no_sideways_scroll()
-        for button in await seat.yard.get_by_role("button").all():
-            where = await box(button)
-            assert min(where["width"], where["height"]) >= TOUCH
+        await large_enough(seat.yard.get_by_role("button"))
         await (
             seat.page.get_by_role("list", name=says("wizards_garden.threats", language))
             .get_by_role("button")

@@ -31,7 +31,10 @@ interface Draft {
 export function pointed(prompt: Prompt, view: View): Prompt {
   const at = standing(view);
   const drafts = prompt.legal.flatMap((entry) => expanded(begun(entry)));
-  return create(PromptSchema, { ...prompt, legal: different(drafts, view, at) });
+  const legal = different(drafts, view, at);
+  // Giving up comes after all that may still be done.
+  const isGivingUp = ({ type }: LegalEntry): number => Number(type === "withdraw") + 2 * Number(type.startsWith("end_"));
+  return create(PromptSchema, { ...prompt, legal: legal.sort((a, b) => isGivingUp(a) - isGivingUp(b)) });
 }
 
 function valueOf(ref: string): string {
