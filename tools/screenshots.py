@@ -28,10 +28,12 @@ from grimoire.runtime.stack import Stack
 
 PICTURES: Final = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 GAME: Final = "two_towers"
+GARDEN: Final = "wizards_garden"
 DESKTOP: Final = ViewportSize(width=1200, height=800)
 PHONE: Final = ViewportSize(width=360, height=640)
 LARGEST: Final = 150 * 1024
 MOVES: Final = 14
+GARDEN_MOVES: Final = 110
 
 
 async def main() -> int:
@@ -115,11 +117,24 @@ async def _take(browser: Browser, site: str, sit_down: object) -> None:
             await camera.take(f"lobby-{shade}", "/", "main h2", dark=dark)
             await camera.take(f"match-{shade}", own, "[data-stage=asked] [data-ref]", dark=dark)
             await camera.take(f"match-phone-{shade}", own, "[data-stage=asked] [data-ref]", phone=True, dark=dark)
+        await _photograph_garden(camera, mira, ada)
         await _play(sessions, 10_000)
         for dark in (False, True):
             shade = "dark" if dark else "light"
             await camera.take(f"replay-{shade}", f"{own}/replay?v=40", "main svg.scene", dark=dark)
             await camera.take(f"audit-{shade}", f"{own}/audit", "text=All 7 checks", dark=dark)
+
+
+async def _photograph_garden(camera: _Camera, one: Client, other: Client) -> None:
+    async with _match(one, other, {}, game=GARDEN) as sessions:
+        await _play(sessions, GARDEN_MOVES)
+        own = f"/m/{sessions[0].match_id}"
+        for dark in (False, True):
+            shade = "dark" if dark else "light"
+            await camera.take(f"garden-{shade}", own, "[data-stage=asked] [data-ref^='space:']", dark=dark)
+            await camera.take(
+                f"garden-phone-{shade}", own, "[data-stage=asked] [data-ref^='space:']", phone=True, dark=dark
+            )
 
 
 @asynccontextmanager
@@ -134,8 +149,10 @@ async def _browser() -> AsyncIterator[Browser]:
 
 
 @asynccontextmanager
-async def _match(one: Client, other: Client, options: Mapping[str, str]) -> AsyncIterator[list[MatchSession]]:
-    opened = await one.create(GAME, options)
+async def _match(
+    one: Client, other: Client, options: Mapping[str, str], game: str = GAME
+) -> AsyncIterator[list[MatchSession]]:
+    opened = await one.create(game, options)
     await other.join(opened.challenge_id)
     match_id = (await one.matched(opened.challenge_id)).match_id
     sessions = list(await asyncio.gather(one.open_match(match_id), other.open_match(match_id)))
@@ -150,7 +167,7 @@ async def _match(one: Client, other: Client, options: Mapping[str, str]) -> Asyn
 
 async def _play(sessions: list[MatchSession], moves: int) -> None:
     """So many commands at least, up to a turn of the first seat or the end; both seats play as the game's bot would."""
-    plugin = load_game(GAME)
+    plugin = load_game(sessions[0].game)
     choices = random.Random(7)
     while not sessions[0].finished:
         for session in sessions:
