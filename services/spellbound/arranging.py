@@ -9,6 +9,7 @@ from grimoire.engine.written import PositionError, demand, flag, known_keys, one
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.cards import ALLIES, CARD_ORDER, SET_CARDS, SPELLS
 from spellbound.catalogue import DATA
+from spellbound.deal import sorted_cards
 from spellbound.faults import MOST_TURNS
 from spellbound.notation import SHOWN, read_book, read_influence, read_stones, read_village
 from spellbound.places import BOOKS, CITIES, PLACES, TRACK_END, TRACK_START, VILLAGES
@@ -274,6 +275,7 @@ class _Table:
         if not self._listed("deck"):
             in_deck = whole_number(self._plan, "deck", in_deck, 0, len(free))
         event.deck.extend([*self._deck, *free[:in_deck]])
+        event.deck_cards.extend(sorted_cards((*event.deck,)))
         event.discards.extend(free[in_deck:])
         troll = () if self._terms.troll_buster else (DATA.wicked_deck.top,)
         wicked = [card for card in (*troll, *DATA.wicked_deck.shuffled) if card not in self._taken]

@@ -163,6 +163,8 @@ def _check_cards(event: pb.PositionArranged) -> None:
     lost = next((card for card in _NEEDED if card in out), "")
     demand(not lost, f"{lost} can be neither at a village nor out of the match.", "SB-22.7")
     demand(event.deck_count == len(event.deck), "The deck's count and its cards differ.")
+    listed = [*event.deck_cards] == sorted(event.deck, key=CARD_ORDER.__getitem__)
+    demand(listed, "What is told of the deck and its cards differ.", "SB-17.3")
     demand(event.wicked_deck_count == len(event.wicked_deck), "The wicked deck's count and its cards differ.")
     demand(event.wicked_top == next(iter(event.wicked_deck), ""), "The wicked deck's top card is another.", "SB-2.14")
 

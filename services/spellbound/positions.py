@@ -11,6 +11,7 @@ from grimoire.engine import Illegal
 from grimoire.engine.written import PositionError
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.arranging import arrange
+from spellbound.deal import sorted_cards
 from spellbound.faults import check_position, position_fault
 from spellbound.options import MAX_MAGES, configure, terms_of
 from spellbound.places import NOWHERE, PIECES, PLACES, TROLL
@@ -117,6 +118,7 @@ def _copy_cards(event: pb.PositionArranged, state: State) -> None:
         )
         event.face_down.append(card if hidden else "")
     event.deck.extend(state.deck)
+    event.deck_cards.extend(sorted_cards(state.deck))
     event.spell_deck.extend(state.spell_deck)
     event.wicked_deck.extend(state.wicked_deck)
     event.set_aside.extend(state.set_aside)

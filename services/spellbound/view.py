@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from grimoire.engine import Viewer, ViewerKind
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
-from spellbound.cards import BOOK, CARD_ORDER, GUARDS, INFLUENCE, MOON, SUN
+from spellbound.cards import BOOK, GUARDS, INFLUENCE, MOON, SUN
 from spellbound.catalogue import DATA
+from spellbound.deal import sorted_cards
 from spellbound.notions import amount_at, books_gained, books_lost, idle_piece, tower_at
 from spellbound.places import (
     BOOKS,
@@ -65,7 +66,7 @@ def view(state: State, viewer: Viewer) -> pb.View:
         set_aside_count=len(state.set_aside),
         box_count=len(state.box),
         removed=state.removed,
-        deck_cards=() if terms.arranged else sorted(state.deck, key=CARD_ORDER.__getitem__),
+        deck_cards=sorted_cards(state.deck),
         deck_ends=state.deck_ends,
         policies=state.policies,
         stones=stone_messages(state.stones),

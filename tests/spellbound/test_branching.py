@@ -136,7 +136,6 @@ def without_the_past(state: State, facts: int) -> State:
 def shown(state: State, viewer: Viewer) -> pb.View:
     view = GAME.view(state, viewer)
     view.ClearField("arranged")
-    view.ClearField("deck_cards")  # nobody was told what an arranged deck is made of
     if state.window is None:
         view.ClearField("stones")
     return view
@@ -199,10 +198,12 @@ def test_the_start_refuses_what_is_no_position() -> None:
 
 def test_hidden_parts_of_a_position() -> None:
     # Decks, face-down villages, set-aside and boxed cards go to nobody; merging all parts gives the whole event again.
+    # Which cards the destiny deck holds follows from what is seen, where they lie does not (SB-17.3).
     event = POSITIONS.parse({"villages": {"village_10": "?warrior_1"}, "deck_top": ["dragon_2"]}, options())
+    assert (event.deck[0], event.deck_cards[-1]) == ("dragon_2", "dragon_2")
     split = GAME.schema.split([event], SEATS)
     assert [*split.parts] == ["sealed"]
-    for word in (b"warrior_1", b"dragon_2", b"witch_red_b", b"alchemy", b"lizardman_3"):
+    for word in (b"warrior_1", b"witch_red_b", b"alchemy", b"lizardman_3"):
         assert word in split.parts["sealed"]
         assert word not in split.public
     assert GAME.schema.merge(split.public, split.parts) == [event]

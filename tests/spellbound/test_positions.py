@@ -352,6 +352,7 @@ FORGED: list[tuple[str, Forger]] = [
     ("no card", lambda e: e.discards.append("nonsense")),
     ("lies nowhere", lambda e: e.set_aside.pop()),
     ("deck's count", lambda e: setattr(e, "deck_count", 3)),
+    ("told of the deck", lambda e: e.deck_cards.pop()),
     ("wicked deck's count", lambda e: setattr(e, "wicked_deck_count", 3)),
     ("top card is another", lambda e: setattr(e, "wicked_top", "troll_b")),
     ("spell deck's count", lambda e: setattr(e, "spell_deck_count", 3)),
@@ -624,6 +625,7 @@ def test_a_book_to_choose() -> None:
     event.state, event.deck_ending, event.deck_ends = "choose_book", True, 1
     assert position_fault(event, TERMS) == ""
     event.sun_pile.append(event.deck.pop())
+    event.deck_cards.remove(event.sun_pile[0])
     event.deck_count -= 1
     assert "tower was cleared" in position_fault(event, TERMS)
     event.minions.pop()
