@@ -204,7 +204,7 @@ async def test_lying_influence_is_taken_away(language: str, size: tuple[int, int
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await pilot.press("u")
-        said(app, ("1 Influence (red)", "1 Vaikutus (punainen)"), language=language)
+        said(app, ("1) Influence (red)", "1) Vaikutus (punainen)"), language=language)
         await pilot.press("1", "enter")
         await until(pilot, lambda: bool(feed.submitted))
         assert sent(feed) == pb.DiscardInfluence(village="village_03", cards=["basic_influence_red"])
@@ -228,7 +228,7 @@ async def test_a_rider_is_asked(language: str, size: tuple[int, int]) -> None:
             ("asks mage B to ride along to village 5", "tarjoaa kyydin kylään 5; kysytään: velho B"),
             language=language,
         )
-        said(app, ("1 Ride along 2 Stay here", "1 Lähde kyytiin 2 Jää tänne"), language=language)
+        said(app, ("1) Ride along 2) Stay here", "1) Lähde kyytiin 2) Jää tänne"), language=language)
         await pilot.press("1", "enter")
         await until(pilot, lambda: bool(feed.submitted))
         assert sent(feed) == pb.AnswerRide(accept=True)

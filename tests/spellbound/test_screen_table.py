@@ -294,9 +294,11 @@ def test_digits_stand_at_the_cards_and_what_is_not_drawn_is_named() -> None:
 def test_a_picked_card_offers_its_uses() -> None:
     given = asked(arranged(STORY), "en", "card:basic_move_red")
     uses = [ref_words(ref, given) for ref in choices(given) if ref.startswith("mode:")]
-    assert uses == ["1 movement", "research its book"]
+    assert uses == ["movement", "research its book"]
     assert "▶Travel (red) ☀1" in "\n".join(drawn(given))
-    assert any(line.startswith("Choose:") and "1 movement" in line for line in drawn(given))
+    assert "Choose: 1) movement  2) research its book" in drawn(given)
+    chosen = asked(arranged(STORY), "en", "card:basic_move_red", "mode:research")
+    assert "Choose: ▶research its book  1) movement" in drawn(chosen)
 
 
 def test_places_are_marked_where_they_are() -> None:

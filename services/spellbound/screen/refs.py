@@ -134,5 +134,5 @@ def _use(mode: str, shown: Shown) -> str:
         kind, _, card = ref.partition(":")
         text = Speech(shown.language).words.commands.get(f"play_card_{TYPE.get(card, '')}_{mode}")
         if kind == "card" and text:
-            return text.partition(": ")[2]
+            return text.partition(": ")[2].removeprefix("1 ")
     return ""

@@ -323,18 +323,21 @@ class _Drawing:
             yield speech("purge")
 
     def _choices(self) -> Iterator[Line]:
-        """What is not in the picture, with its digits."""
+        """What is not in the picture: what is picked of it, and with its digits what may be picked."""
         shown = self._shown
         offered = choices(shown) if shown.usable else ()
-        named = [(n, ref) for n, ref in enumerate(offered, 1) if not on_table(ref, shown)]
+        named = [("▶", ref) for ref in shown.picked if not on_table(ref, shown)]
+        named += [
+            (f"{n}) " if n <= DIGITS else "", ref) for n, ref in enumerate(offered, 1) if not on_table(ref, shown)
+        ]
         if not named:
             return
+        line: list[Piece] = []
         for brief in (False, True):
-            line = [Piece(f"{self._speech('choose')}:", f"bold {ACCENT}")]
-            for n, ref in named:
-                sign = f"{n} " if n <= DIGITS else ""
+            line = [Piece(f"{self._speech('choose')}: ", f"bold {ACCENT}")]
+            for sign, ref in named:
                 text = ref_words(ref, shown, brief=brief)
-                line += [Piece(f" {sign}", f"bold {ACCENT}", (ref,)), Piece(f"{text} ", MUTED, (ref,))]
+                line += [Piece(sign, f"bold {ACCENT}", (ref,)), Piece(f"{text}  ", MUTED, (ref,))]
             if width_of(line) <= self._width:
                 break
         yield line if width_of(line) <= self._width else padded(line, self._width)
