@@ -12,7 +12,7 @@ from grimoire.client import Alarm, ClientError, Rejected, Update, Verdict
 from grimoire.engine import PUBLIC, Game, Viewer
 from grimoire.match import Entry, frames
 from grimoire.match.table import Table
-from grimoire.v1 import audit_pb2, envelope_pb2, frame_pb2, match_pb2, prompt_pb2
+from grimoire.v1 import audit_pb2, envelope_pb2, frame_pb2, match_pb2, matchmaking_pb2, prompt_pb2
 
 
 class TableFeed:
@@ -154,6 +154,16 @@ def table_of(game: Game[Any], options: Mapping[str, str] | None = None, *, seats
     return table
 
 
+def act(table: Table, seat: int, code: str, **fields: Any) -> None:
+    """A seat's answer to its first prompt; it is accepted."""
+    prompts = frames.prompts_for(table.referee, table.running, Viewer.of_seat(seat))
+    prompt = next(p for p in prompts if p.seat == seat)
+    payload = table.referee.schema.command(code, fields).SerializeToString()
+    envelope = table.envelope(seat, code, payload, prompt.prompt_id)
+    answer = table.submit(envelope, table.running.occupants[seat].occupant_id)
+    assert not isinstance(answer, envelope_pb2.Rejection), answer
+
+
 class StillDesk:
     """A desk on which nothing happens."""
 
@@ -162,12 +172,23 @@ class StillDesk:
     def __init__(self, report: audit_pb2.AuditReport | None = None) -> None:
         self.report = report or audit_pb2.AuditReport(match_id="screen-test", passed=True, entries=7)
         self.offered = False
+        self.seats = matchmaking_pb2.Table()
+        self.asked: list[object] = []
 
     async def audit(self) -> audit_pb2.AuditReport:
         return self.report
 
     async def rematch_offered(self) -> bool:
         return self.offered
+
+    async def table(self) -> matchmaking_pb2.Table:
+        return self.seats
+
+    async def vote(self, seat: int, fellow: int | None) -> None:
+        self.asked.append((seat, fellow))
+
+    async def come_back(self) -> None:
+        self.asked.append("back")
 
 
 class SessionFeed(TableFeed):

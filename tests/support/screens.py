@@ -7,6 +7,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import Button
 
 from grimoire.cli.screens.theme import ThemedApp
 
@@ -42,3 +43,16 @@ async def until(pilot: Pilot[Any], condition: Callable[[], bool]) -> None:
             return
         await pilot.pause(0.01)
     raise AssertionError(f"it never came to this; the screen shows:\n{chr(10).join(lines(pilot.app))}")
+
+
+def said(app: ThemedApp, *texts: tuple[str, ...], language: str, languages: tuple[str, ...] = ("en", "fi")) -> None:
+    """Each text, in its language, is on the screen."""
+    shown = text(app)
+    for each in texts:
+        wanted = each[languages.index(language)]
+        assert wanted in shown, f"{wanted!r} is not in\n" + "\n".join(lines(app))
+
+
+def buttons(app: ThemedApp) -> list[str]:
+    """Labels of the buttons that are seen."""
+    return [str(button.label) for button in app.screen.query(Button) if button.display and button.region.area]
