@@ -7,20 +7,17 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Button
 
 from grimoire.cli.screens.app import board_of
 from grimoire.cli.screens.match_screen import MatchScreen
 from grimoire.cli.screens.model import MatchModel
 from grimoire.cli.screens.sitters import Sitter, Sitters
-from grimoire.engine import Viewer
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
-from grimoire.match import frames
 from grimoire.match.table import Table
 from grimoire.plugins import load_game
-from grimoire.v1 import envelope_pb2, match_pb2
-from tests.support.feed import StillDesk, TableFeed, table_of
-from tests.support.screens import Stage, lines, text, until
+from grimoire.v1 import match_pb2
+from tests.support.feed import StillDesk, TableFeed, act, table_of
+from tests.support.screens import Stage, buttons, lines, said, text, until
 
 PLUGIN = load_game("wizards_garden")
 SMALL, LARGE = (80, 24), (120, 40)
@@ -46,32 +43,10 @@ def position(described: Mapping[str, Any]) -> Table:
     return table_of(PLUGIN.game, position=event.SerializeToString(), mode=match_pb2.MATCH_MODE_ANALYSIS)
 
 
-def act(table: Table, seat: int, code: str, **fields: Any) -> None:
-    """A command that is accepted."""
-    prompts = frames.prompts_for(table.referee, table.running, Viewer.of_seat(seat))
-    prompt = next(p for p in prompts if p.seat == seat)
-    payload = PLUGIN.game.schema.command(code, fields).SerializeToString()
-    envelope = table.envelope(seat, code, payload, prompt.prompt_id)
-    answer = table.submit(envelope, table.running.occupants[seat].occupant_id)
-    assert not isinstance(answer, envelope_pb2.Rejection), answer
-
-
 def stage(feed: TableFeed, language: str) -> Stage:
     """The screen of a match that was dealt long ago."""
     feed.table.now_ms += 20_000
     return Stage(MatchScreen(MatchModel(feed, PLUGIN, SITTERS, language), StillDesk(), board_of(PLUGIN)))
-
-
-def said(app: Stage, *texts: tuple[str, str], language: str) -> None:
-    """Each text, in its language, is on the screen."""
-    shown = text(app)
-    for each in texts:
-        wanted = each[LANGUAGES.index(language)]
-        assert wanted in shown, f"{wanted!r} is not in\n" + "\n".join(lines(app))
-
-
-def buttons(app: Stage) -> list[str]:
-    return [str(button.label) for button in app.screen.query(Button) if button.display and button.region.area]
 
 
 async def settle(pilot: Pilot[Any]) -> None:
@@ -191,7 +166,7 @@ async def test_the_defender_sees_what_may_be_done(language: str, size: tuple[int
     app = stage(feed, language)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
-        said(app, ("You are attacked", "Sinua vastaan hyökätään"), language=language)
+        said(app, ("An attack: defend against it", "Hyökkäys: puolustaudu"), language=language)
         said(app, ("DEFEND c4: attack 2", "PUOLUSTA c4: hyökkäys 2"), language=language)
         said(app, ("⚔ attack 2 on c4", "⚔ hyökkäys 2, kohde c4"), language=language)
         said(app, ("1 nothing 2 water 3 fire", "1 ei mitään 2 vesi 3 tuli"), language=language)

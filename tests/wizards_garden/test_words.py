@@ -163,6 +163,13 @@ def made(kind: Any, **fields: Any) -> Message:
 
 
 @both
+def test_a_prompt_may_be_read_by_whoever_waits(language: str) -> None:
+    """Clients show it to the others, too: it addresses nobody, and says no attack where only pests are hit."""
+    for state, prompt in words_in(language).prompts.items():
+        assert state == "default" or not {"you", "sinua", "sinun"} & {*prompt.lower().replace(":", "").split()}, prompt
+
+
+@both
 def test_prompts_fit_a_small_screen(language: str) -> None:
     yours = Words(language)("turn.yours")
     for state, prompt in words_in(language).prompts.items():
