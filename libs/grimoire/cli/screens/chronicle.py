@@ -171,6 +171,19 @@ def _closed(event: match_pb2.PromptClosed, words: Words, _: Mapping[int, str]) -
     return words("event.prompt_expired") if expired else ""
 
 
+def _left(event: match_pb2.SeatLeft, words: Words, names: Mapping[int, str]) -> str:
+    key = "event.seat_left.timed_out" if event.reason == "timed_out" else "event.seat_left"
+    return words(key, seat=seat_label(event.seat, words, names))
+
+
+def _bound(event: match_pb2.SeatBound, words: Words, names: Mapping[int, str]) -> str:
+    if event.kind == match_pb2.OCCUPANT_KIND_BOT:
+        key = "event.seat_bound.bot"
+    else:
+        key = "event.seat_bound.returned" if event.reason == "returned" else "event.seat_bound"
+    return words(key, seat=seat_label(event.seat, words, names))
+
+
 def _voided(event: match_pb2.MatchVoided, words: Words, names: Mapping[int, str]) -> str:
     key = f"event.match_voided.{event.reason}"
     seats = ", ".join(seat_label(seat, words, names) for seat in event.seats)
@@ -189,9 +202,9 @@ _SAY: Final[dict[type[Message], _Say]] = {
     match_pb2.MatchStarted: _started,
     match_pb2.ClockExtended: _extended,
     match_pb2.PromptClosed: _closed,
-    match_pb2.SeatBound: lambda event, words, names: words(
-        "event.seat_bound", seat=seat_label(event.seat, words, names)
-    ),
+    match_pb2.SeatLeft: _left,
+    match_pb2.SeatBack: lambda event, words, names: words("event.seat_back", seat=seat_label(event.seat, words, names)),
+    match_pb2.SeatBound: _bound,
     match_pb2.MatchVoided: _voided,
     match_pb2.FairnessRevealed: _revealed,
 }

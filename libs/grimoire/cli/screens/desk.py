@@ -186,6 +186,18 @@ class MatchDesk:
         except (OSError, ValueError):
             return None
 
+    async def table(self) -> matchmaking_pb2.Table:
+        """Who sits where, and who has left."""
+        return await self._client.table(self._session.match_id)
+
+    async def vote(self, seat: int, fellow: int | None) -> None:
+        """Says who shall play on."""
+        await self._client.vote(self._session.match_id, seat, fellow)
+
+    async def come_back(self) -> None:
+        """Takes one's own seats back."""
+        await self._client.return_to_seat(self._session.match_id)
+
     async def rematch_offered(self) -> bool:
         """The other side has asked for a rematch of this match."""
         challenges = await self._client.challenges(self._session.game)

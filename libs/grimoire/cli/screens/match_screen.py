@@ -31,6 +31,7 @@ from grimoire.cli.screens.log_pane import LogPane, styled
 from grimoire.cli.screens.model import MatchModel, Stage, Tone
 from grimoire.cli.screens.prompt_bar import BarButton, PromptBar
 from grimoire.cli.screens.result_pane import ResultPane
+from grimoire.cli.screens.seats_dialog import SeatsDialog
 from grimoire.cli.screens.slot_dialog import SlotDialog
 from grimoire.cli.screens.slots import Answer
 from grimoire.cli.screens.standing import standing_offers
@@ -38,7 +39,7 @@ from grimoire.cli.screens.text_board import TextBoard
 from grimoire.cli.screens.words import next_language
 from grimoire.client import Alarm, ClientError, Rejected, UnavailableError, Update
 from grimoire.engine.board import Board, BoardHost, Panel
-from grimoire.v1 import audit_pb2, prompt_pb2
+from grimoire.v1 import audit_pb2, match_pb2, matchmaking_pb2, prompt_pb2
 
 __all__ = ["After", "Desk", "MatchScreen"]
 
@@ -76,6 +77,18 @@ class Desk(Protocol):
         """The other side wants to play again."""
         ...
 
+    async def table(self) -> matchmaking_pb2.Table:
+        """Who sits where, and who has left."""
+        ...
+
+    async def vote(self, seat: int, fellow: int | None) -> None:
+        """Says who shall play on: whoever holds the seat `fellow`; None: a bot."""
+        ...
+
+    async def come_back(self) -> None:
+        """Takes one's own seats back."""
+        ...
+
 
 class MatchScreen(Screen[After]):
     """One match.
@@ -99,6 +112,7 @@ class MatchScreen(Screen[After]):
         Binding("l", "language", show=False),
         Binding("j", "standing", show=False),
         Binding("r", "resign", show=False),
+        Binding("f2", "seats", show=False),
         Binding("m", "rematch", show=False),
         Binding("a", "audit", show=False),
         Binding("b", "lobby", show=False),
@@ -326,6 +340,8 @@ class MatchScreen(Screen[After]):
             buttons.append(BarButton("j", label, "screen.standing", rank=8))
         if model.stage in (Stage.ASKED, Stage.WAITING) and not model.watching:
             buttons.append(BarButton("r", words("key.resign"), "screen.resign", rank=2))
+        if model.head.created.leaving:
+            buttons.append(BarButton("F2", words("key.seats"), "screen.seats", rank=3))
         buttons.append(BarButton("q", words("key.quit"), "screen.quit", rank=2))
         return buttons
 
@@ -575,7 +591,9 @@ class MatchScreen(Screen[After]):
     @work(exclusive=True, group="resign")
     async def _resign(self) -> None:
         words = self.model.words
-        question = Confirm(words, words("key.resign"), words("resign.question"), words("resign.yes"))
+        leaves = self.model.head.created.leaving in (match_pb2.LEAVING_REPLACED, match_pb2.LEAVING_VOTED)
+        asked = words("resign.leave" if leaves else "resign.question")
+        question = Confirm(words, words("key.resign"), asked, words("resign.yes"))
         if await self.app.push_screen_wait(question):
             await self._submit("resign", b"", None)
             self._draw()
@@ -604,6 +622,28 @@ class MatchScreen(Screen[After]):
         if offer is not None:
             await self._submit(offer.type, offer.entry.payload, None)
             self._draw()
+
+    @work(exclusive=True, group="seats")
+    async def action_seats(self) -> None:
+        """Who has left, who shall play on, and the way back to one's own seat."""
+        model = self.model
+        if not model.head.created.leaving or self._hide_digest():
+            return
+        try:
+            choice = await self.app.push_screen_wait(SeatsDialog(model.words, await self._desk.table()))
+            if choice is None:
+                return
+            if choice.seat is None:
+                await self._desk.come_back()
+                model.hint("seats.back", command=self._desk.command)
+            else:
+                await self._desk.vote(choice.seat, choice.fellow)
+                model.hint("seats.voted")
+        except Rejected as rejected:
+            model.refuse(rejected, sent=False)
+        except ClientError as error:
+            self._failure = str(error)
+        self._draw()
 
     # ---- texts -----------------------------------------------------------------------------------------------------
 
