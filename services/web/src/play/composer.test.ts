@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { type LegalEntry, LegalEntrySchema, type Prompt, PromptSchema, type Slot, SlotSchema } from "../gen/grimoire/v1/prompt_pb";
 import {
+  alike,
   answer,
   answersOf,
   answerTo,
@@ -219,5 +220,47 @@ describe("any input whatever", () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe("entries that pointing does not tell apart", () => {
+  const twins = prompt(entry("move", { gnome: "at:b1", to: "to:a1" }), entry("move", { gnome: "at:b1", to: "to:a1" }), entry("stay", { gnome: "at:b1" }));
+
+  it("are told apart once nothing is left to point at, and one of them may be chosen itself", () => {
+    const draft = pick(pick(draftOf(twins), "at:b1"), "to:a1");
+    expect(settled(draft)).toBeNull();
+    expect(alike(draft)).toEqual(twins.legal.slice(0, 2));
+    const chosen = { ...draft, exact: twins.legal[1] ?? null };
+    expect(settled(chosen)).toBe(twins.legal[1]);
+    expect(alike(chosen)).toEqual([]);
+    expect(pick(chosen, "to:a1").exact).toBeNull();
+  });
+
+  it("are offered by name where a command was chosen and few are left", () => {
+    const kinds = prompt(...["a", "b", "c", "d"].map((kind) => entry("act", { kind: `kind:${kind}` })), entry("end", {}));
+    expect(alike(draftOf(kinds))).toEqual([]);
+    const draft = choose(draftOf(kinds), "act");
+    expect(alike(draft)).toHaveLength(4);
+    expect(targets(draft)).toEqual(new Set(["kind:a", "kind:b", "kind:c", "kind:d"]));
+  });
+});
+
+describe("amounts", () => {
+  const range = (ref: string) => ({ ref, min: 0, max: 2 });
+  const lay = prompt(
+    entry("lay", {}, [create(SlotSchema, { field: "fires", kind: { case: "amounts", value: { refs: [range("at:a1"), range("at:b1")], minSum: 1, maxSum: 3 } } })]),
+  );
+
+  it("grow where they are picked, up to what there is, and then begin anew", () => {
+    let draft = draftOf(lay);
+    const given = () => draft.answers["fires"];
+    for (const ref of ["at:a1", "at:a1", "at:b1"]) draft = pick(draft, ref);
+    expect(given()).toEqual({ "at:a1": 2, "at:b1": 1 });
+    expect(selected(draft)).toEqual(new Set(["at:a1", "at:b1"]));
+    expect(complete(draft, names)?.type).toBe("lay");
+    draft = pick(draft, "at:b1");
+    expect(given()).toEqual({ "at:a1": 2, "at:b1": 0 });
+    draft = undo(draft);
+    expect(given()).toEqual({ "at:a1": 2, "at:b1": 1 });
   });
 });

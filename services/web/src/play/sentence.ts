@@ -14,7 +14,9 @@ import {
   MatchVoidedSchema,
   NonceOpenedSchema,
   NonceSealedSchema,
+  SeatBackSchema,
   SeatBoundSchema,
+  SeatLeftSchema,
 } from "../gen/grimoire/v1/match_pb";
 import type { Label, LegalEntry, Slot } from "../gen/grimoire/v1/prompt_pb";
 import { has, language, t } from "../i18n/index.svelte";
@@ -129,6 +131,10 @@ function platformSentence({ type, body }: Event, names: readonly string[]): stri
       return t("match.event.match_started", { hash: short(fromBinary(MatchStartedSchema, body).dealDigest) });
     case "clock_extended":
       return t("match.event.clock_extended", { s: Math.round(fromBinary(ClockExtendedSchema, body).byMs / 1000) });
+    case "seat_left":
+      return t("match.event.seat_left", { seat: seatName(names, fromBinary(SeatLeftSchema, body).seat) });
+    case "seat_back":
+      return t("match.event.seat_back", { seat: seatName(names, fromBinary(SeatBackSchema, body).seat) });
     case "seat_bound":
       return t("match.event.seat_bound", { seat: seatName(names, fromBinary(SeatBoundSchema, body).seat) });
     case "match_voided":
