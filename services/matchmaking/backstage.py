@@ -77,7 +77,7 @@ class Backstage:
         self.bells = Bells()
         self.bot_seats = BotSeats(database, limits.bots_s, now_ms)
         self.invitations = Invitations(self.ledger, self.bot_seats, bus, self._errands)
-        self._leavers = Leavers(self.ledger, games, self._errands, now_ms)
+        self._leavers = Leavers(self.ledger, games, keys, self._errands, now_ms)
         self._handover = Handover(self.ledger, bus, keys, self._errands)
         self.endings = Endings(
             self.ledger, self.archive, self.ratings, games, self._leavers, bus, self._errands, now_ms

@@ -23,7 +23,7 @@ from grimoire.engine import Illegal
 from grimoire.v1 import match_pb2, matchmaking_pb2
 from matchmaking.sitting import Gift, Sitter, Vacancy
 from matchmaking.texts import illegal
-from matchmaking.vacancies import Bound, Keep, Lose, Move, Return, Settle, Vote, decide_move, evolve_move
+from matchmaking.vacancies import Bound, Keep, Lose, Mend, Move, Return, Settle, Vote, decide_move, evolve_move
 
 __all__ = [
     "Cancel",
@@ -305,7 +305,7 @@ def decide(challenge: Challenge | None, command: Command, now_ms: int) -> tuple[
         return _leave(challenge, command, now_ms)
     if isinstance(command, Fill):
         return _fill(challenge, command, now_ms)
-    if isinstance(command, Lose | Keep | Vote | Settle | Return | Bound):
+    if isinstance(command, Lose | Keep | Vote | Settle | Return | Bound | Mend):
         return decide_move(challenge, command, now_ms) if challenge.stage is Stage.MATCHED else _too_late(command)
     if isinstance(command, Cancel):
         return _cancel(challenge, command)

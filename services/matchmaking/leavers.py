@@ -9,7 +9,11 @@ from typing import Final
 
 import structlog
 
+from grimoire.engine import MatchId
 from grimoire.eventstore import Unavailable
+from grimoire.match.seats import occupants_of
+from grimoire.runtime.identity import occupant_id
+from grimoire.runtime.keys import KeyRing
 from grimoire.v1 import frame_pb2, match_pb2
 from matchmaking.alarms import Alarms
 from matchmaking.challenge import Challenge, Stage
@@ -20,7 +24,7 @@ from matchmaking.ledger import Ledger
 from matchmaking.log import Record
 from matchmaking.sitting import new_bot
 from matchmaking.texts import DEFAULT_LANGUAGE
-from matchmaking.vacancies import Keep, Lose, Move, Settle, choice_of
+from matchmaking.vacancies import Keep, Lose, Mend, Move, Settle, choice_of
 
 __all__ = ["Leavers", "seats_said"]
 
@@ -33,13 +37,17 @@ class Leavers:
     Args:
         ledger: the challenges.
         games: tell which bots there are.
+        keys: make the seats' pseudonyms.
         errands: where the work is done.
         now_ms: the wall clock, UTC ms.
     """
 
-    def __init__(self, ledger: Ledger, games: Games, errands: Errands, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, ledger: Ledger, games: Games, keys: KeyRing, errands: Errands, now_ms: Callable[[], int]
+    ) -> None:
         self._ledger = ledger
         self._games = games
+        self._keys = keys
         self._errands = errands
         self._now_ms = now_ms
         self._clock = Alarms(now_ms, self._due)
@@ -70,7 +78,20 @@ class Leavers:
         """How its match stands: what was published while nobody listened has been missed."""
         gone, vacant = set(head.away), {vacancy.seat for vacancy in challenge.vacancies}
         lost = [Lose(seat, "left", head.version, head.updated_ms) for seat in sorted(gone - vacant)]
-        self.take(challenge, [*lost, *(Keep(seat, head.version) for seat in sorted(vacant - gone))])
+        kept = [Keep(seat, head.version) for seat in sorted(vacant - gone)]
+        self.take(challenge, [*lost, *kept, *self._strange(challenge, head)])
+
+    def _strange(self, challenge: Challenge, head: frame_pb2.MatchHead) -> list[Move]:
+        """Seats that the match has bound to others: a command that was given up has reached it late."""
+        if not challenge.first or challenge.gifts:
+            return []
+        held = {seat: sits.occupant_id for seat, sits in occupants_of(head).items()}
+        match_id = MatchId(challenge.match_id)
+        return [
+            Mend(seat)
+            for seat, sitter in challenge.sitters
+            if held.get(seat) != occupant_id(self._keys, match_id, sitter.account_id)
+        ]
 
     # ---- writing it down -------------------------------------------------------------------------------------------
 

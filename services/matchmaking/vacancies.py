@@ -27,6 +27,7 @@ __all__ = [
     "Bound",
     "Keep",
     "Lose",
+    "Mend",
     "Move",
     "Return",
     "Settle",
@@ -88,7 +89,13 @@ class Bound(msgspec.Struct, frozen=True):
     refused: bool = False
 
 
-Move = Lose | Keep | Vote | Settle | Return | Bound
+class Mend(msgspec.Struct, frozen=True):
+    """The host: the match has bound this seat to somebody else than the table gave it to; it is told once more."""
+
+    seat: int
+
+
+Move = Lose | Keep | Vote | Settle | Return | Bound | Mend
 
 
 # ---- looking --------------------------------------------------------------------------------------------------------
@@ -150,6 +157,9 @@ def decide_move(challenge: Challenge, move: Move, now_ms: int) -> tuple[Message,
     if isinstance(move, Return):
         return _return(challenge, move)
     gift = _gift(challenge, move.seat)
+    if isinstance(move, Mend):
+        sits = challenge.seats[move.seat]
+        return (_given(move.seat, sits, "mended"),) if sits is not None and gift is None else ()
     if gift is None or gift.sitter.account_id != move.account_id:
         return ()
     if move.refused:

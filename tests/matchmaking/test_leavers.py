@@ -13,7 +13,7 @@ from grimoire.runtime.identity import Identity, occupant_id
 from grimoire.runtime.rpc import open_channel
 from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2, rules_pb2, rules_pb2_grpc
 from matchmaking.challenge import Create, Open, Sitter, decide, fold
-from matchmaking.vacancies import Bound, Keep, Lose, Return, Settle, Vote, choice_of, voters
+from matchmaking.vacancies import Bound, Keep, Lose, Mend, Return, Settle, Vote, choice_of, voters
 from tests.matchmaking.house import ADA, BO, EVE, GAME, Client, House, Running, until
 
 PEOPLE = (ADA, BO, EVE)
@@ -140,6 +140,13 @@ def test_an_acknowledgement_of_what_was_taken_back_is_ignored():
     assert run(returned, Bound(0, "ada", refused=True)).gifts == ()
 
 
+def test_a_seat_that_the_match_has_given_to_another_is_told_once_more():
+    back = run(lost(playing("ada", "bo")), Return("ada"), Bound(0, "ada"))
+    mended = run(back, Mend(0), Mend(0))
+    assert [(g.sitter.account_id, g.reason, g.number) for g in mended.gifts] == [("ada", "mended", 2)]
+    assert run(mended, Bound(0, "ada")).seats == back.seats
+
+
 # ---- over services -------------------------------------------------------------------------------------------------
 
 
@@ -250,6 +257,24 @@ async def test_a_seat_that_was_given_is_bound_by_whoever_runs(house: House) -> N
     await house.open_lobby()
     await house.client(BO).table_that(match_id, lambda table: table.seats[2].now.bot)
     assert await holder(house, match_id, 2) == "careful"
+
+
+async def test_a_command_that_reached_the_match_too_late_is_undone(house: House) -> None:
+    match_id, (ada, bo, _) = await table_of(house, "melee", grace_s=600)
+    await leave(house, match_id, 0)
+    await bo.table_that(match_id, lambda table: table.seats[0].HasField("vacancy"))
+    await ada.come_back(match_id)
+    late = match_pb2.BindSeat(seat=0, occupant_id="late", kind=match_pb2.OCCUPANT_KIND_BOT, level="careful")
+    reply = await house.send(match_id, "bind_seat", late.SerializeToString())
+    assert reply.HasField("accepted"), reply
+    assert await holder(house, match_id, 0) == "careful"
+    await house.lobbies.pop().crash()
+    await house.open_lobby()  # it compares what it knows with every match
+
+    async def undone() -> bool:
+        return await holder(house, match_id, 0) == ADA.account_id
+
+    await until(undone)
 
 
 async def test_the_end_of_the_match_ends_it_all(house: House) -> None:
