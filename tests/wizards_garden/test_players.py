@@ -311,8 +311,11 @@ def test_strength_of_the_searching_player() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_neither_seat_is_favoured_and_few_matches_are_cut_off() -> None:
-    # WG-20: the layout is data; outside 45..55 of 100 it would want another look
-    report = simulate(load_game("wizards_garden"), 1000, ["heuristic"], seed="fair", processes=0)
+def test_beginning_is_worth_little_and_few_matches_are_cut_off() -> None:
+    # WG-20: the layout is data; outside 45..55 of 100 it would want another look. The board is symmetric, so that
+    # letting blue begin shows what beginning is worth.
+    report = simulate(
+        load_game("wizards_garden"), 1000, ["heuristic"], {"first_player": "blue"}, seed="fair", processes=0
+    )
     assert 450 <= report.seats[0].won <= 550
     assert report.reasons.get("turn_limit", 0) < 20
