@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 import pytest
 
 from grimoire.engine import ALL, PUBLIC, Viewer
-from grimoire.fairness.export import Export
+from grimoire.fairness.export import Export, read_export
 from grimoire.fairness.verify import verify_export
 from grimoire.match import Entry, MatchState, redecide
 from grimoire.match.frames import FrameFold, head
@@ -265,3 +268,11 @@ def test_replay_frames_go_through_every_hand() -> None:
     fold = FrameFold(table.referee, Viewer.of_seat(1))
     frames = [fold.frame(e.header, e.public, dict(e.parts), e.hash) for e in table.entries]
     assert [f.version for f in frames] == list(range(1, len(table.entries) + 1))
+
+
+def test_the_log_that_the_browsers_verifier_is_tried_on_is_judged_alike() -> None:
+    kept = Path(__file__).parents[3] / "services/web/src/fair/changed_seats.jsonl.gz"
+    export = read_export(gzip.decompress(kept.read_bytes()))
+    assert redecide(PLUGIN.game, export.entries).status == audit_pb2.CHECK_STATUS_PASSED
+    kinds = {e.type for entry in export.entries for e in match_pb2.Events.FromString(entry.public).events}
+    assert {"seat_left", "seat_back", "seat_bound"} <= kinds

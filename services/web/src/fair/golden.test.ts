@@ -37,6 +37,13 @@ describe("recorded matches", () => {
     });
   }
 
+  it("holds where seats were left, given to others and given back", async () => {
+    const bytes = Uint8Array.from(gunzipSync(readFileSync(under(process.cwd(), "src/fair/changed_seats.jsonl.gz"))));
+    const checks = await checksOf(bytes, { hasher: await bestHasher(), inLog: false });
+    expect(failing(checks)).toEqual([]);
+    expect(checks.slice(0, 6).map((check) => check.status)).toEqual(Array(6).fill("passed"));
+  });
+
   it("writes back the very bytes it read", () => {
     const bytes = load("draw.jsonl.gz");
     expect(writeExport(readExport(bytes))).toEqual(bytes);
