@@ -18,7 +18,7 @@ from grimoire.match.table import Table
 from grimoire.plugins import load_game
 from grimoire.v1 import match_pb2
 from tests.support.feed import StillDesk, TableFeed, table_of
-from tests.support.screens import Stage, lines, text, until
+from tests.support.screens import Stage, buttons, lines, said, text, until
 
 PLUGIN = load_game("two_towers")
 SMALL, LARGE = (80, 24), (120, 40)
@@ -45,18 +45,6 @@ def stage(feed: TableFeed, language: str, desk: StillDesk | None = None, *, old:
         feed.table.now_ms += 20_000
     model = MatchModel(feed, PLUGIN, SITTERS, language)
     return Stage(MatchScreen(model, desk or StillDesk(), board_of(PLUGIN)))
-
-
-def said(app: Stage, *texts: tuple[str, str], language: str) -> None:
-    """Each text, in its language, is on the screen."""
-    shown = text(app)
-    for each in texts:
-        wanted = each[LANGUAGES.index(language)]
-        assert wanted in shown, f"{wanted!r} is not in\n" + "\n".join(lines(app))
-
-
-def buttons(app: Stage) -> list[str]:
-    return [str(button.label) for button in app.screen.query(Button) if button.display and button.region.area]
 
 
 async def settle(pilot: Pilot[Any]) -> None:
