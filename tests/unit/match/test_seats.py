@@ -272,7 +272,7 @@ def test_replay_frames_go_through_every_hand() -> None:
 
 def test_the_log_that_the_browsers_verifier_is_tried_on_is_judged_alike() -> None:
     kept = Path(__file__).parents[3] / "services/web/src/fair/changed_seats.jsonl.gz"
-    export = read_export(gzip.decompress(kept.read_bytes()))
+    export = read_export([gzip.decompress(kept.read_bytes())])
     assert redecide(PLUGIN.game, export.entries).status == audit_pb2.CHECK_STATUS_PASSED
     kinds = {e.type for entry in export.entries for e in match_pb2.Events.FromString(entry.public).events}
     assert {"seat_left", "seat_back", "seat_bound"} <= kinds
