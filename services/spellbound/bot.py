@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import random
+from typing import Final
 
 from google.protobuf.message import Message
 
 from grimoire.engine.answers import complete_at_random
+from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.v1 import prompt_pb2
+from spellbound.heuristic import Heuristic
 from spellbound.levels import Level
 from spellbound.rules import Spellbound
 
 __all__ = ["SpellboundBot"]
 
-_KEENNESS = {
-    "card_step_book_own": 40.0,
-    "card_step_book_any": 40.0,
-    "card_step_magic": 12.0,
-    "card_step_influence": 12.0,
-    "use_wand_2": 20.0,
-    "declare_final_battle": 3.0,
-    "end_card": 0.3,
-    "discard_card": 0.3,
-    "discard_influence": 0.05,
-    "end_story": 0.5,
-    "pass": 0.3,
-    "answer_ride_decline": 0.2,
-    "skip_turn": 0.2,
-}
-"""How gladly each command is given, by its label; 1 if it is not named."""
+_PLANS: Final = 200
+"""Turns that the heuristic player tries for a decision."""
+
+_PLANS_A_MS: Final = 12
+_FEWEST: Final = 200
+_MOST: Final = 3000
+"""The searching player's, by the time it is given: the same chance gives the same answer on any machine."""
 
 
 class SpellboundBot:
@@ -37,19 +31,22 @@ class SpellboundBot:
     levels: tuple[str, ...] = tuple(level.value for level in Level)
 
     def suggest(
-        self,
-        view: Message,  # noqa: ARG002
-        prompt: prompt_pb2.Prompt,
-        level: str,
-        rng: random.Random,
-        budget_ms: int,  # noqa: ARG002
+        self, view: Message, prompt: prompt_pb2.Prompt, level: str, rng: random.Random, budget_ms: int
     ) -> tuple[str, Message]:
         """A legal command for one's own open prompt.
 
         Raises:
             ValueError: for an unknown level.
+            TypeError: for another game's view.
         """
-        keen = Level(level) is not Level.RANDOM
-        weights = [_KEENNESS.get(entry.label.key, 1.0) if keen else 1.0 for entry in prompt.legal]
-        entry = rng.choices(prompt.legal, weights)[0]
-        return entry.type, complete_at_random(entry, Spellbound.schema.commands[entry.type], rng)
+        kind = Level(level)
+        if kind is Level.RANDOM:
+            entry = rng.choice(prompt.legal)
+            return entry.type, complete_at_random(entry, Spellbound.schema.commands[entry.type], rng)
+        if not isinstance(view, pb.View):
+            raise TypeError(f"{type(view).__name__} is no view of Spellbound")
+        plans = _PLANS
+        if kind is Level.SEARCHING:
+            plans = max(_FEWEST, min(_MOST, budget_ms * _PLANS_A_MS))
+        command = Heuristic(rng, plans).choose(view, prompt)
+        return Spellbound.schema.code(command), command

@@ -1,0 +1,285 @@
+"""What the end of a turn is worth to the mages (SB-24.1): books, gaps, hats near the end, the tower, cards in hand."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Final
+
+import msgspec
+
+from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
+from spellbound.cards import COLOUR, FORTUNA, INFLUENCE, MOON, SET_CARDS, TROLLS, WITCHES
+from spellbound.catalogue import DATA
+from spellbound.places import CITIES, GAINED, LOST, NOWHERE, STRENGTH, TRACK_END, TROLL, WILDERNESS
+from spellbound.sketch import Sketch
+
+__all__ = ["Appraisal", "Outlook", "Weights", "battle_chance"]
+
+_LIMITS: Final = DATA.constants
+_A_TURN: Final = 3.2
+"""Mage cards drawn in a usual turn."""
+_SENT: Final = 1.3
+"""Sun force sent to the tower in a usual turn."""
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """Points. The tables are read between their entries too.
+
+    Attributes:
+        steps: of a book, by its space from 4 to 9.
+        gaps: of a book on track, by the space between it and its piece, from 0 (it is lost).
+        second: by the space of the piece that is second nearest the end.
+        first: by the space of the piece that is nearest.
+        spare: share of what a book is worth that is not among the best four.
+        wand: by level.
+        wicked: by the number of wicked cards that stay in the display.
+        kept: a card left in the display.
+        ally: for each influence that a recruited ally asks for.
+        tower: of winning the next encounter, times its chance.
+        battle: of winning the battle, times its chance.
+        gathered: a mage at the tower once four books are gained.
+        covered: a place that somebody guards when the deck ends.
+    """
+
+    steps: tuple[float, ...] = (0.0, 13.0, 28.0, 45.0, 64.0, 100.0)
+    gaps: tuple[float, ...] = (-156.0, -34.0, -15.0, -6.0, 0.0)
+    second: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -6.0, -20.0, -55.0, -500.0)
+    first: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0, -6.0, -14.0, -30.0)
+    spare: float = 0.4
+    step_back: float = 1.5
+    wand: tuple[float, ...] = (0.0, 4.0, 9.0, 12.0)
+    spell: float = 8.0
+    wicked: tuple[float, ...] = (0.0, -5.0, -13.0)
+    kept: float = 6.0
+    ally: float = 5.0
+    ally_set: float = 4.0
+    lying: float = 2.5
+    reveal: float = 3.0
+    restocked: float = 6.0
+    fortuna: float = 6.0
+    guard: float = 9.0
+    tower: float = 40.0
+    worse: float = 30.0
+    annihilated: float = 400.0
+    battle: float = 260.0
+    gathered: float = 25.0
+    covered: float = 20.0
+    end_of_deck: float = 12.0
+
+
+class Outlook:
+    """What stays the same while a turn is planned.
+
+    Args:
+        view: the seat's own.
+    """
+
+    def __init__(self, view: pb.View) -> None:
+        listed = [*view.deck_cards] or [*view.discards, *(card.card for card in view.lower_row)]
+        share = view.deck_count / max(1, len(listed))
+        self.witches = [0.0] * CITIES
+        for card in listed:
+            if card in WITCHES:
+                self.witches[COLOUR[card]] += share
+        self.trolls = share * sum(card in TROLLS for card in listed)
+        self.mage_cards = view.deck_count - sum(self.witches) - self.trolls
+        self.bag = view.bag.sun, view.bag.moon
+        self.drawn = view.drawn.sun, view.drawn.moon
+        self.strength = STRENGTH[min(view.tower.witch, len(STRENGTH) - 1)]
+        self.witch = view.tower.witch
+        self.minions = [MOON[card] for card in view.tower.minions]
+        self.wicked_deck = view.wicked_deck_count
+        stones = [self.bag[i] + self.drawn[i] for i in range(2)]
+        self.sun_share = stones[0] / max(1, sum(stones))
+
+
+@functools.lru_cache(maxsize=4096)
+def _suns(bag: tuple[int, int], drawn: tuple[int, int], stones: int) -> tuple[float, ...]:
+    """Chances of 0, 1, .. sunstones (SB-7.8)."""
+    if not stones:
+        return (1.0,)
+    if bag == (0, 0):
+        bag, drawn = drawn, (0, 0)
+    sun, moon = bag
+    chances = [0.0] * (stones + 1)
+    total = sun + moon
+    if sun:
+        for suns, chance in enumerate(_suns((sun - 1, moon), (drawn[0] + 1, drawn[1]), stones - 1)):
+            chances[suns + 1] += chance * sun / total
+    if moon:
+        for suns, chance in enumerate(_suns((sun, moon - 1), (drawn[0], drawn[1] + 1), stones - 1)):
+            chances[suns] += chance * moon / total
+    return tuple(chances)
+
+
+def battle_chance(sketch: Sketch, outlook: Outlook, books: int) -> float:
+    """Of winning the battle if it is declared now, the strongest cards destroyed (SB-15.4)."""
+    forces = sorted([*(MOON[card] for card in sketch.moon_pile), *outlook.minions], reverse=True)
+    margin = sketch.sun - sketch.moon
+    for number in range(books):
+        margin += max(1, forces[number]) if number < len(forces) else 1
+    return _chance(outlook, margin)
+
+
+def _chance(outlook: Outlook, margin: float) -> float:
+    stones = outlook.strength
+    chances = _suns(outlook.bag, outlook.drawn, stones)
+    return sum(chance for suns, chance in enumerate(chances) if margin + 2 * suns - stones > 0)
+
+
+def _between(table: tuple[float, ...], at: float) -> float:
+    if at <= 0.0:
+        return table[0]
+    low = int(at)
+    if low >= len(table) - 1:
+        return table[-1]
+    return table[low] + (at - low) * (table[low + 1] - table[low])
+
+
+class Appraisal:
+    """The points of a sketch at the end of its story.
+
+    Args:
+        weights: what it values.
+        outlook: of the turn.
+    """
+
+    def __init__(self, weights: Weights, outlook: Outlook) -> None:
+        self._weights = weights
+        self._outlook = outlook
+
+    def worth(self, sketch: Sketch) -> float:
+        """What the mages have, and what is going to happen to it."""
+        if sketch.skipped:
+            return self._skipped(sketch)
+        weights = self._weights
+        kept = len(sketch.lower) - (FORTUNA in sketch.lower)
+        pieces, ends = self._moved_on(sketch, kept)
+        worth = self._books(sketch, pieces) + self._ends(pieces) + weights.kept * kept
+        worth += self._hand(sketch) + self._tower(sketch, ends)
+        if ends < 1.0:
+            worth += weights.wicked[len(sketch.upper)] if len(sketch.upper) < _LIMITS.purge_at else 0.0
+        return worth
+
+    def _skipped(self, sketch: Sketch) -> float:
+        """Nothing moves, nothing is drawn."""
+        return self._books(sketch, sketch.pieces) + self._ends(sketch.pieces) + self._tower(sketch, 0.0)
+
+    # ---- what is going to happen -------------------------------------------------------------------------------------
+
+    def _moved_on(self, sketch: Sketch, kept: int) -> tuple[list[float], float]:
+        """Where the pieces will stand after the refill, and how surely the deck ends in it."""
+        outlook = self._outlook
+        pieces = sketch.pieces[:]
+        here = sketch.here
+        if not sketch.moved and here <= WILDERNESS:
+            pieces[here] += 1.0
+        if len(sketch.upper) >= _LIMITS.purge_at:
+            for piece in range(len(pieces)):
+                pieces[piece] += 1.0
+        draws = max(0, _LIMITS.display_mages - kept)
+        left = outlook.mage_cards
+        share = 1.0 if draws > left else draws / (left + 1.0)
+        for colour in range(CITIES):
+            stopped = sketch.guard == 2 and share < 1.0
+            pieces[colour] += 0.0 if stopped else share * outlook.witches[colour] * (0.6 if sketch.guard else 1.0)
+        pieces[TROLL] += share * outlook.trolls
+        if draws > left:
+            self._end_of_deck(sketch, pieces)
+            return pieces, 1.0
+        return pieces, 0.0
+
+    def _end_of_deck(self, sketch: Sketch, pieces: list[float]) -> None:
+        """SB-14.2, SB-14.3."""
+        if len(sketch.upper) < _LIMITS.purge_at:
+            for card in sketch.upper:
+                pieces[COLOUR.get(card, TROLL)] += 1.0
+        for piece in range(len(pieces)):
+            if piece not in sketch.places and piece != sketch.watchman:
+                pieces[piece] += 1.0
+
+    # ---- tracks ------------------------------------------------------------------------------------------------------
+
+    def _books(self, sketch: Sketch, pieces: list[float]) -> float:
+        weights = self._weights
+        lost_before = sketch.books.count(LOST)
+        enough = sketch.gained >= _LIMITS.books_to_win
+        values = []
+        worth = 0.0
+        for book, at in enumerate(sketch.books):
+            if at == LOST:
+                continue
+            value = weights.steps[min(at, GAINED) - 4]
+            values.append(value)
+            if at == GAINED:
+                continue
+            gap = at - pieces[book]
+            danger = _between(weights.gaps, gap)
+            worth += danger * (2.5 if lost_before else 1.0)
+            if gap < 1.0:
+                worth -= (1.0 - max(gap, 0.0)) * value * (0.3 if enough else 1.0)
+        values.sort(reverse=True)
+        best, rest = values[: _LIMITS.books_to_win], values[_LIMITS.books_to_win :]
+        worth += sum(best) + weights.spare * sum(rest) * (0.2 if enough else 1.0)
+        return worth
+
+    def _ends(self, pieces: list[float]) -> float:
+        """SB-15.1b: the nearest two pieces."""
+        weights = self._weights
+        second, first = sorted(pieces)[-2:]
+        near = _between(weights.first, min(first, TRACK_END)) + _between(weights.second, min(second, TRACK_END))
+        return near - weights.step_back * sum(pieces)
+
+    # ---- what they hold ----------------------------------------------------------------------------------------------
+
+    def _hand(self, sketch: Sketch) -> float:
+        weights = self._weights
+        worth = weights.wand[sketch.wand] + weights.spell * (len(sketch.spells) + sketch.spells_gained)
+        worth += weights.reveal * sketch.reveals + weights.restocked * sketch.restocked
+        for ally in sketch.recruits:
+            worth += weights.ally * (1 + INFLUENCE[ally]) + weights.ally_set * (len(SET_CARDS[ally]) - 1)
+        for village, lying in enumerate(sketch.lying):
+            if lying:
+                need = INFLUENCE.get(sketch.villages[village], 9)
+                worth += weights.lying * lying * (1.0 + lying / need)
+        if FORTUNA in sketch.lower:
+            worth += weights.fortuna if sketch.visited else -weights.fortuna
+        if sketch.guard:
+            outlook = self._outlook
+            draws = _LIMITS.display_mages - len(sketch.lower)
+            coming = sum(outlook.witches) * draws / (outlook.mage_cards + 1.0)
+            worth += weights.guard * min(coming, 9.0 if sketch.guard == 2 else 1.0)
+        return worth
+
+    # ---- the tower ---------------------------------------------------------------------------------------------------
+
+    def _tower(self, sketch: Sketch, ends: float) -> float:
+        weights, outlook = self._weights, self._outlook
+        gained = sketch.gained
+        turns = 0.0 if ends else outlook.mage_cards / _A_TURN
+        later = min(1.0, 1.0 / (1.0 + 0.25 * turns))
+        stones = outlook.strength * (2.0 * outlook.sun_share - 1.0)
+        margin = sketch.sun - sketch.moon + stones + _SENT * turns
+        worth = weights.tower / (1.0 + math.exp(-(margin - 0.5) / 1.6))
+        worth -= weights.worse * later / (1.0 + math.exp((margin + 4.5) / 1.2))
+        worth -= weights.annihilated * later / (1.0 + math.exp((margin + 9.0) / 0.8))
+        if not ends:
+            guarded = len({place for place in sketch.places if place <= WILDERNESS})
+            near = max(0.0, 1.0 - turns / 2.0)
+            worth += weights.covered * near * (guarded + (sketch.watchman != NOWHERE)) * 0.5
+        else:
+            worth -= weights.end_of_deck
+        if gained >= _LIMITS.books_to_win:
+            worth += self._ready(sketch, gained)
+        return worth
+
+    def _ready(self, sketch: Sketch, gained: int) -> float:
+        """How near the mages are to the battle."""
+        weights = self._weights
+        tower = sketch.tower
+        there = sketch.places.count(tower) if tower != NOWHERE else 0
+        chance = battle_chance(sketch, self._outlook, gained)
+        forces = sketch.sun - sketch.moon
+        worth = weights.battle * chance * (0.5 + 0.5 * there / len(sketch.places)) + 4.0 * max(-8, min(8, forces))
+        return worth + weights.gathered * there + (weights.gathered if tower != NOWHERE else 0.0)

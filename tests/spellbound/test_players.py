@@ -1,0 +1,192 @@
+"""SB-24: the built-in players."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+import pytest
+from google.protobuf.message import Message
+
+from grimoire.engine import Actor, Decision, Prompt, Viewer
+from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
+from grimoire.games.wizards_garden.v1 import wizards_garden_pb2
+from grimoire.match.frames import travelling
+from grimoire.match.simulate import simulate
+from grimoire.plugins import load_game
+from grimoire.v1 import prompt_pb2
+from spellbound.appraisal import Appraisal, Outlook, Weights, battle_chance
+from spellbound.bot import SpellboundBot
+from spellbound.levels import Level
+from spellbound.search import best_plan
+from spellbound.sketch import Sketch, command_of
+from spellbound.state import State
+from tests.spellbound.keen import GAME, draws, joint, started
+from tests.spellbound.positions import LATE, arranged, late_state
+
+BOT = SpellboundBot()
+THINKING = ("heuristic", "searching")
+
+
+def view_of(state: State, seat: int = 0) -> pb.View:
+    view = GAME.view(state, Viewer.of_seat(seat))
+    assert isinstance(view, pb.View)
+    return view
+
+
+def suggestion(state: State, prompt: Prompt, level: str, seed: int = 1, budget_ms: int = 1) -> Message:
+    """What the bot says, handed to it as the platform does."""
+    message = prompt_pb2.Prompt(
+        prompt_id=prompt.key,
+        seat=prompt.seat,
+        kind=prompt.kind,
+        legal=travelling(GAME.schema, GAME.legal(state, prompt.seat, prompt)),
+    )
+    code, command = BOT.suggest(view_of(state, prompt.seat), message, level, random.Random(seed), budget_ms)
+    assert GAME.schema.code(command) == code
+    return command
+
+
+def answered(state: State, prompt: Prompt, command: Message, seed: object) -> State:
+    decision = GAME.decide(state, Actor.of_seat(prompt.seat), command, prompt, draws(joint(seed)))
+    assert isinstance(decision, Decision), (prompt.kind, command, decision)
+    return decision.state
+
+
+def suggested(position: Mapping[str, object], level: str = "heuristic", seats: int = 2, of: str = "") -> Message:
+    """What a seat says in a written position; `of`: to the optional prompt of this kind."""
+    state = arranged(position, seats)
+    prompts = GAME.prompts(state)
+    return suggestion(state, next(each for each in prompts if not of or each.kind == of), level)
+
+
+# ---- what they may say -----------------------------------------------------------------------------------------------
+
+
+def played_out(state: State, level: str, seed: int, most: int = 120) -> set[str]:
+    """Plays on; every suggestion must be legal, also to those who may cast unasked. Which prompts there were."""
+    met = set()
+    chance = random.Random(seed)
+    for _ in range(most):
+        prompts = GAME.prompts(state)
+        if not prompts:
+            break
+        prompt = chance.choice(prompts) if chance.random() < 0.1 else prompts[0]
+        met.add(prompt.kind)
+        command = suggestion(state, prompt, level, chance.randrange(1000))
+        state = answered(state, prompt, command, seed)
+    return met
+
+
+@pytest.mark.parametrize("number", range(len(LATE)))
+def test_every_suggestion_is_legal_late_in_a_match(number: int) -> None:
+    assert {"witching", "story", "card"} <= played_out(late_state(number), "heuristic", number)
+
+
+@pytest.mark.parametrize("mages", ["1", "3", "4"])
+def test_every_suggestion_is_legal_with_any_number_of_mages_and_seats(mages: str) -> None:
+    seats = 2 if mages == "3" else int(mages)
+    state = started(f"bots {mages}", seats, {"mages": mages}).state
+    assert {"witching", "story", "card"} <= played_out(state, "heuristic", int(mages))
+
+
+def test_the_searching_player_says_what_is_legal() -> None:
+    assert "story" in played_out(late_state(0), "searching", 5, most=12)
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_same_chance_same_answer(level: Level) -> None:
+    state = late_state(1)
+    prompt = GAME.prompts(state)[0]
+    assert suggestion(state, prompt, level, 9) == suggestion(state, prompt, level, 9)
+
+
+def test_unknown_level_and_another_games_view() -> None:
+    state = late_state(0)
+    with pytest.raises(ValueError, match="grandmaster"):
+        suggestion(state, GAME.prompts(state)[0], "grandmaster")
+    with pytest.raises(TypeError, match="Space is no view"):
+        BOT.suggest(wizards_garden_pb2.Space(), prompt_pb2.Prompt(), "heuristic", random.Random(1), 1)
+
+
+# ---- what they play --------------------------------------------------------------------------------------------------
+
+FOUR: Mapping[str, object] = dict.fromkeys(("red", "blue", "green", "yellow"), "gained")
+
+
+@pytest.mark.parametrize("level", THINKING)
+def test_a_battle_that_is_won_is_declared(level: str) -> None:
+    strong = [f"basic_{action}_{book}" for action in ("move", "magic") for book in ("red", "blue", "green", "yellow")]
+    position = {
+        "books": FOUR,
+        "villages": {"village_04": "witchs_tower"},
+        "mages": ["village_04", "village_04"],
+        "sun_pile": strong,
+        "moon_pile": ["witch_red_c"],
+    }
+    command = suggested(position, level)
+    assert isinstance(command, pb.DeclareFinalBattle)
+    assert [use.use for use in command.books] == ["witch_red_c", "sun", "sun", "sun"]
+
+
+def test_a_ride_is_accepted() -> None:
+    state = arranged({"state": "story", "lower_row": ["centaur_1"], "mages": ["wilderness", "wilderness"]}, 2)
+    for command in (pb.PlayCard(card="centaur_1", mode="ride"), pb.CardStep(step="move", to="city_red", rider=1)):
+        state = answered(state, GAME.prompts(state)[0], command, 1)
+    asked = GAME.prompts(state)[0]
+    assert (asked.kind, asked.seat) == ("consent", 1)
+    assert suggestion(state, asked, "heuristic") == pb.AnswerRide(accept=True)
+
+
+# ---- how they value --------------------------------------------------------------------------------------------------
+
+
+def worth(position: Mapping[str, object], seats: int = 2) -> float:
+    view = view_of(arranged(position, seats))
+    return Appraisal(Weights(), Outlook(view)).worth(Sketch(view))
+
+
+def test_books_that_go_on_and_pieces_that_stay_back_are_worth_more() -> None:
+    plain = worth({})
+    assert worth({"books": {"red": 6}}) > worth({"books": {"red": 5}}) > plain
+    assert worth({"hats": {"red": 3}}) < worth({"hats": {"red": 2}}) < plain
+    assert worth({"books": {"red": "lost"}}) < worth({"hats": {"red": 3}})
+
+
+def test_the_chance_of_the_battle_is_exact() -> None:
+    # S45: with a strength of 2, and 9 + u against 12 - u, two sunstones of two are needed; 3 of 5 are suns
+    position = {
+        "books": FOUR,
+        "witch": 2,
+        "sun_pile": ["centaur_1", "centaur_2", "basic_move_red"],
+        "moon_pile": ["witch_red_c", "witch_blue_c", "witch_green_c", "witch_yellow_c"],
+    }
+    view = view_of(arranged(position, 2))
+    sketch, outlook = Sketch(view), Outlook(view)
+    assert (sketch.sun, sketch.moon) == (5, 10)
+    assert battle_chance(sketch, outlook, 0) == 0.0
+    assert battle_chance(sketch, outlook, 4) == 1.0
+    sketch.sun = 1
+    assert battle_chance(sketch, outlook, 4) == pytest.approx(3 / 5 * 2 / 4)
+
+
+def test_a_plan_is_a_whole_turn_that_the_sketch_survives() -> None:
+    view = view_of(started("plan", 3).state)
+    sketch = Sketch(view)
+    before = [*sketch.lower], [*sketch.places], sketch.stage
+    plan = best_plan(sketch, Appraisal(Weights(), Outlook(view)), random.Random(3), 20)
+    assert ([*sketch.lower], [*sketch.places], sketch.stage) == before
+    assert isinstance(command_of(plan[0]), pb.SendToTower)
+    assert command_of(plan[-1]) == pb.EndStory()
+
+
+# ---- whole matches ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_strength_of_the_heuristic() -> None:
+    # SB-24.2: random play never wins; the aim is 25 to 45 of 100, at most seat counts
+    game = load_game("spellbound")
+    assert simulate(game, 100, ["random"], seed="strength", processes=0).outcomes == {"coop_lost": 100}
+    assert simulate(game, 100, ["heuristic"], seed="strength", processes=0).outcomes["coop_won"] >= 15
