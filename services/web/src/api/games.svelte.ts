@@ -1,4 +1,4 @@
-import { PICTURED } from "../games/module";
+import { PICTURED } from "../games/order";
 import type { GameSummary } from "../gen/grimoire/v1/play_pb";
 import { play } from "./clients";
 import { type Words, wordsOf } from "./manifest.svelte";
@@ -40,7 +40,7 @@ async function all(language: string): Promise<readonly Words[]> {
   const words = await Promise.allSettled(listed.map(({ game }: GameSummary) => wordsOf(game, language)));
   const found = words.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   // Those that this page can draw come first, in its own order; the rest as the server names them.
-  const place = ({ manifest }: Words): number => (PICTURED.indexOf(manifest.game) + PICTURED.length + 1) % (PICTURED.length + 1);
+  const place = ({ manifest }: Words): number => (PICTURED.findIndex((one) => one === manifest.game) + PICTURED.length + 1) % (PICTURED.length + 1);
   found.sort((a, b) => place(a) - place(b));
   // One game without words leaves the others; none at all is a fault.
   const fault = words.find((one) => one.status === "rejected");

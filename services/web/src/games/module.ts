@@ -5,6 +5,7 @@ import type { Words } from "../api/manifest.svelte";
 import type { Prompt } from "../gen/grimoire/v1/prompt_pb";
 import type { Entry } from "../match/entries";
 import type { Phrase, Say } from "../play/phrase";
+import { PICTURED } from "./order";
 
 /** What may be done with the things on a board, as the composer tells. */
 export interface Marks {
@@ -86,21 +87,20 @@ export interface GameModule {
   grave: readonly string[];
 }
 
-const MODULES: Readonly<Record<string, () => Promise<{ default: GameModule }>>> = {
+const MODULES: Readonly<Record<(typeof PICTURED)[number], () => Promise<{ default: GameModule }>>> = {
   two_towers: () => import("./two_towers"),
   wizards_garden: () => import("./wizards_garden"),
 };
-
-/** Games that this page can draw, in the order in which it offers them. */
-export const PICTURED: readonly string[] = Object.keys(MODULES);
 
 /** Those that were loaded. */
 const loaded = new Map<string, GameModule>();
 
 /** The module of a game; null: this page has no picture of it, and words must do. */
 export async function moduleOf(game: string): Promise<GameModule | null> {
-  const module = (await MODULES[game]?.())?.default ?? null;
-  if (module !== null) loaded.set(game, module);
+  const known = PICTURED.find((one) => one === game);
+  if (known === undefined) return null;
+  const { default: module } = await MODULES[known]();
+  loaded.set(game, module);
   return module;
 }
 
