@@ -305,8 +305,9 @@ def test_strength_of_the_heuristic(spells: str) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_strength_of_the_searching_player() -> None:
-    report = simulate(load_game("wizards_garden"), 100, ["searching", "heuristic"], seed="strength", processes=0)
-    assert report.bots[0].won >= 60
+    # Sixty of a hundred, as the whole measurement asks: `grimoire simulate wizards_garden --bots searching,heuristic`.
+    report = simulate(load_game("wizards_garden"), 30, ["searching", "heuristic"], seed="strength", processes=0)
+    assert report.bots[0].won >= 18
 
 
 @pytest.mark.slow
@@ -315,7 +316,7 @@ def test_beginning_is_worth_little_and_few_matches_are_cut_off() -> None:
     # WG-20: the layout is data; outside 45..55 of 100 it would want another look. The board is symmetric, so that
     # letting blue begin shows what beginning is worth.
     report = simulate(
-        load_game("wizards_garden"), 1000, ["heuristic"], {"first_player": "blue"}, seed="fair", processes=0
+        load_game("wizards_garden"), 300, ["heuristic"], {"first_player": "blue"}, seed="fair", processes=0
     )
-    assert 450 <= report.seats[0].won <= 550
-    assert report.reasons.get("turn_limit", 0) < 20
+    assert 135 <= report.seats[0].won <= 165
+    assert report.reasons.get("turn_limit", 0) < 6
