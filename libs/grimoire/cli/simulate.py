@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from grimoire.cli.say import ERRORS, OUT, fail
-from grimoire.match.simulate import SimulationError, SimulationReport, Spread
+from grimoire.match.simulate import SimulationError, SimulationReport, Spread, Together
 from grimoire.match.simulate import simulate as run
 from grimoire.plugins import UnknownGameError, load_game
 
@@ -64,17 +64,16 @@ def simulate(
 
 
 def _show(report: SimulationReport) -> None:
-    bots = Table(title=f"{report.matches} matches of {report.game}", title_justify="left")
-    for heading in ("Bot", "Played", "Won", "Drawn", "Won of 100"):
-        bots.add_column(heading, justify="left" if heading == "Bot" else "right")
-    for bot in report.bots:
-        share = 100 * bot.won / bot.played if bot.played else 0.0
-        bots.add_row(bot.level, str(bot.played), str(bot.won), str(bot.drawn), f"{share:.1f}")
-    OUT.print(bots)
     facts = Table.grid(padding=(0, 2))
+    if report.together is None:
+        _show_bots(report)
+        facts.add_row("Wins by seat", ", ".join(f"seat {s.seat}: {s.won}" for s in report.seats))
+    else:
+        OUT.print(f"{report.matches} matches of {report.game}, {len(report.seats)} seats together", highlight=False)
+        facts.add_row("Bots", ", ".join(dict.fromkeys(bot.level for bot in report.bots)))
+        facts.add_row("Won together", _together(report.together))
     options = ", ".join(f"{name} {value}" for name, value in report.options.items())
     facts.add_row("Options", options)
-    facts.add_row("Wins by seat", ", ".join(f"seat {s.seat}: {s.won}" for s in report.seats))
     facts.add_row("Ends", ", ".join(f"{reason} {count}" for reason, count in report.reasons.items()))
     facts.add_row("Turns", _spread(report.turns))
     facts.add_row("Decisions", _spread(report.decisions))
@@ -83,6 +82,22 @@ def _show(report: SimulationReport) -> None:
     facts.add_row("In all", f"{total}, {report.processes} processes")
     facts.add_row("Seed", report.seed)
     OUT.print(facts, highlight=False)
+
+
+def _together(together: Together) -> str:
+    share, low, high = (100 * part for part in (together.won / together.played, together.low, together.high))
+    of = f"{together.won} of {together.played}"
+    return f"{of}: {share:.1f} of 100 (likely {low:.1f} to {high:.1f})"
+
+
+def _show_bots(report: SimulationReport) -> None:
+    bots = Table(title=f"{report.matches} matches of {report.game}", title_justify="left")
+    for heading in ("Bot", "Played", "Won", "Drawn", "Won of 100"):
+        bots.add_column(heading, justify="left" if heading == "Bot" else "right")
+    for bot in report.bots:
+        share = 100 * bot.won / bot.played if bot.played else 0.0
+        bots.add_row(bot.level, str(bot.played), str(bot.won), str(bot.drawn), f"{share:.1f}")
+    OUT.print(bots)
 
 
 def _spread(spread: Spread) -> str:

@@ -24,13 +24,15 @@ from grimoire.match.frames import travelling
 from grimoire.plugins import GamePlugin, load_game
 from grimoire.v1 import prompt_pb2
 
-__all__ = ["BotResult", "SeatResult", "SimulationError", "SimulationReport", "Spread", "simulate"]
+__all__ = ["BotResult", "SeatResult", "SimulationError", "SimulationReport", "Spread", "Together", "simulate"]
 
 BUDGET_MS: Final = 100
 """How long a bot may think about one decision."""
 
 _MATCHES_A_PIECE: Final = 8
 """So many matches one process plays before it reports: small, so that all finish together."""
+
+_Z: Final = statistics.NormalDist().inv_cdf(0.975)
 
 _cpu = time.thread_time
 
@@ -73,6 +75,21 @@ class SeatResult(msgspec.Struct, frozen=True):
     won: int
 
 
+class Together(msgspec.Struct, frozen=True):
+    """What came of matches that all seats win or lose together.
+
+    Attributes:
+        played: so many of the matches ended so.
+        won: of them.
+        low, high: between these the true share of won matches lies in 95 of 100 such reports (Wilson 1927), 0..1.
+    """
+
+    played: int
+    won: int
+    low: float
+    high: float
+
+
 class SimulationReport(msgspec.Struct, frozen=True):
     """What came of it all.
 
@@ -81,6 +98,7 @@ class SimulationReport(msgspec.Struct, frozen=True):
         options: all of them, defaults filled in.
         bots: in the order they were named.
         seats: by number.
+        together: of a co-operative game, whose seats do not compete; otherwise none.
         outcomes: kinds (win, draw, coop_won, ...) and how often.
         reasons: the game's reasons and how often.
         decisions, turns: lengths of matches; turns are what the game marks as such.
@@ -100,6 +118,7 @@ class SimulationReport(msgspec.Struct, frozen=True):
     options: dict[str, str]
     bots: list[BotResult]
     seats: list[SeatResult]
+    together: Together | None
     outcomes: dict[str, int]
     reasons: dict[str, int]
     decisions: Spread
@@ -326,6 +345,7 @@ def _report(game: Game[Any], plan: _Plan, played: Sequence[_Played], wall_s: flo
         options=plan.options,
         bots=[BotResult(level, len(played), won_by_bot[bot], drawn) for bot, level in enumerate(plan.bots)],
         seats=[SeatResult(seat, won_by_seat[seat]) for seat in range(seats)],
+        together=_together(Counter(p.kind for p in played)),
         outcomes=dict(Counter(p.kind for p in played).most_common()),
         reasons=dict(Counter(reason for p in played for reason in p.reasons).most_common()),
         decisions=_spread([p.decisions for p in played]),
@@ -339,6 +359,22 @@ def _report(game: Game[Any], plan: _Plan, played: Sequence[_Played], wall_s: flo
         decisions_per_s=made / engine_s if engine_s else 0.0,
         decisions_per_s_total=made / wall_s if wall_s else 0.0,
     )
+
+
+def _together(kinds: Mapping[str, int]) -> Together | None:
+    """Wilson's interval: it stays within 0..1 also for few matches and for shares near either end.
+
+    >>> _together({"coop_won": 3, "coop_lost": 7})
+    Together(played=10, won=3, low=0.107..., high=0.603...)
+    """
+    won = kinds.get(OutcomeKind.COOP_WON.name.lower(), 0)
+    played = won + kinds.get(OutcomeKind.COOP_LOST.name.lower(), 0)
+    if not played:
+        return None
+    share, z2 = won / played, _Z * _Z / played
+    middle = (share + z2 / 2) / (1 + z2)
+    reach = (z2 * share * (1 - share) + z2 * z2 / 4) ** 0.5 / (1 + z2)
+    return Together(played, won, middle - reach, middle + reach)
 
 
 def _spread(values: Sequence[int]) -> Spread:

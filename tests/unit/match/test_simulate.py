@@ -67,6 +67,10 @@ def test_games_for_more_seats_and_shared_wins():
     together = simulate(TOY, 4, ["careful"], {"mode": "coop", "goal": "1"})
     assert together.outcomes == {"coop_won": 4}
     assert [bot.won for bot in together.bots] == [4, 4]
+    assert together.together is not None
+    assert (together.together.played, together.together.won, together.together.high) == (4, 4, pytest.approx(1.0))
+    assert 0.5 < together.together.low < 0.52
+    assert report.together is None
     alone = simulate(TOY, 4, ["careful"], {"mode": "party", "goal": "1"}, seats=1)
     assert [bot.won for bot in alone.bots] == [4]
 
