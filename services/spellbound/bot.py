@@ -16,7 +16,7 @@ from spellbound.rules import Spellbound
 
 __all__ = ["SpellboundBot"]
 
-_PLANS: Final = 200
+_PLANS: Final = 150
 """Turns that the heuristic player tries for a decision."""
 
 _PLANS_A_MS: Final = 12
