@@ -12,6 +12,7 @@ import pytest_asyncio
 from bots.service import Bots
 from bots.settings import BotSettings
 from grimoire.client import MINE, OPEN, Client, MatchSession, Rejected
+from grimoire.runtime.metrics import METRICS
 from grimoire.v1 import match_pb2, matchmaking_pb2
 from matchmaking.limits import Limits
 from matchmaking.service import serve
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 QUICK = BotSettings(pace_ms=0, budget_ms=20, workers=1, overtime_s=0.3)
 NAMES = ("Ada", "Bo", "Eve")
+HANDOVERS = "grimoire_seat_handovers"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -49,6 +51,11 @@ async def table_that(client: Client, match_id: str, condition) -> matchmaking_pb
             if condition(shown):
                 return shown
     raise AssertionError("the stream ended before")
+
+
+def handovers(to: str) -> float:
+    """Seats that bots, or people, have been given so far."""
+    return METRICS.registry.get_sample_value(f"{HANDOVERS}_total", {"game": "toy", "to": to}) or 0.0
 
 
 async def filed(client: Client, match_id: str) -> matchmaking_pb2.MatchSummary:
@@ -80,11 +87,13 @@ async def test_a_bot_plays_a_leavers_seat_to_the_end(home: House) -> None:
 async def test_who_comes_back_gets_the_seat_from_the_bot(home: House) -> None:
     people, (ada, bo, eve) = await table(home, "melee", 1)
     match_id = ada.match_id
+    counted = {to: handovers(to) for to in ("bot", "person")}
     await bo.leave()
     await table_that(people[0], match_id, lambda shown: shown.seats[1].now.bot)
     before = ada.version
     await until(lambda: ada.version > before)
     assert (await people[1].return_to_seat(match_id)).seats[1].now.mine
+    assert {to: handovers(to) - was for to, was in counted.items()} == {"bot": 1, "person": 1}
     async with await people[1].open_match(match_id) as again:
         assert again.seat == 1
         await asyncio.gather(*(asyncio.wait_for(play(session), 30) for session in (ada, again, eve)))

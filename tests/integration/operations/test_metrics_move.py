@@ -41,6 +41,7 @@ ELSEWHERE = {
     "log_alarms": "tests/integration/runtime/test_notary.py",
     "log_away": "tests/integration/runtime/test_notary.py",
     "unlogged_leaves": "tests/integration/runtime/test_notary.py",
+    "seat_handovers": "tests/bots/test_substitutes.py",
     "ready": "tests/unit/runtime_shell/test_health.py",
     "watchers": "tests/gateway/test_service.py",
     "feeds": "tests/gateway/test_service.py",
