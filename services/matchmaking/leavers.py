@@ -77,7 +77,8 @@ class Leavers:
     def compare(self, challenge: Challenge, head: frame_pb2.MatchHead) -> None:
         """How its match stands: what was published while nobody listened has been missed."""
         gone, vacant = set(head.away), {vacancy.seat for vacancy in challenge.vacancies}
-        lost = [Lose(seat, "left", head.version, head.updated_ms) for seat in sorted(gone - vacant)]
+        # Why is not in the head; who plays alone keeps the seat then.
+        lost = [Lose(seat, "timed_out", head.version, head.updated_ms) for seat in sorted(gone - vacant)]
         kept = [Keep(seat, head.version) for seat in sorted(vacant - gone)]
         self.take(challenge, [*lost, *kept, *self._strange(challenge, head)])
 

@@ -174,6 +174,8 @@ def _lose(challenge: Challenge, move: Lose, now_ms: int) -> tuple[Message, ...]:
         return ()
     if sits.bot and sits.level:
         return ()
+    if move.reason == "timed_out" and not _is_waited_for(challenge, sits):
+        return ()
     wait_ms = challenge.grace_s * 1000
     return (
         matchmaking_pb2.ChallengeSeatLeft(
@@ -184,6 +186,11 @@ def _lose(challenge: Challenge, move: Lose, now_ms: int) -> tuple[Message, ...]:
             match_version=move.version,
         ),
     )
+
+
+def _is_waited_for(challenge: Challenge, gone: Sitter) -> bool:
+    """Whether other people are at the table: who plays alone, or with bots, may take a long break."""
+    return any(not sitter.bot and sitter.account_id != gone.account_id for _, sitter in challenge.sitters)
 
 
 def _vote(challenge: Challenge, move: Vote) -> tuple[Message, ...] | Illegal:

@@ -115,6 +115,13 @@ def test_news_that_comes_twice_or_too_late_changes_nothing():
     assert lost(kept, 0, 8).vacancies
 
 
+@pytest.mark.parametrize(("others", "vacant"), [((), 0), (("bot",), 0), (("ada", "bot"), 0), (("bo",), 1)])
+def test_who_keeps_no_other_person_waiting_may_take_a_break(others, vacant):
+    table = run(playing("ada", *others), Lose(0, "timed_out", 5, 0))
+    assert len(table.vacancies) == vacant
+    assert len(run(playing("ada", *others), Lose(0, "left", 5, 0)).vacancies) == 1
+
+
 def test_where_seats_are_kept_nothing_of_it_happens():
     assert decide(playing("ada", "bo", leaving=0), Lose(0, "left", 5, 0), 0) == ()
 
