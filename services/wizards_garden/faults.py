@@ -267,7 +267,8 @@ def _check_standing(event: pb.PositionArranged, group: pb.Group, name: str) -> N
 def _check_groups(event: pb.PositionArranged) -> None:
     """All together: names, pieces, and what may come from one pit."""
     names = [group.group for group in event.groups]
-    demand(len({*names}) == len(names), "One border carries one threat.", "WG-8.2")
+    borders = {frozenset((group.origin, group.target)) for group in event.groups}
+    demand(len(borders) == len(names), "One border carries one threat.", "WG-8.2")
     pieces = [piece for group in event.groups for piece in group.pieces]
     demand(len({*pieces}) == len(pieces), "A piece threatens over one border.", "WG-8.2")
     pits = Counter(group.origin for group in event.groups if group.in_transit for piece in group.pieces)

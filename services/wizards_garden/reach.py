@@ -97,8 +97,8 @@ def _ground(gnome: int, seat: int) -> tuple[bool, ...]:
 
 
 def border_free(draft: Draft, origin: int, target: int) -> bool:
-    """No threat lies over this border (WG-8.2, WG-8.4)."""
-    return draft.group_over(origin, target) is None
+    """No threat lies over this border, from either side (WG-8.2, WG-8.4)."""
+    return draft.group_over(origin, target) is None and draft.group_over(target, origin) is None
 
 
 def bearing(draft: Draft, space: int) -> bool:
@@ -198,7 +198,9 @@ def pest_moves(draft: Draft, pest: int) -> list[int]:
 def pests_join(draft: Draft, origin: int, target: int, pests: tuple[int, ...]) -> bool:
     """Whether these pests may be set on the border: no threat lies there, or one that they may join (WG-8.2)."""
     there = draft.group_over(origin, target)
-    return there is None or (there.pieces[-1] >= FIRST_PEST and {*there.pieces}.isdisjoint(pests))
+    if there is None:
+        return draft.group_over(target, origin) is None  # a gnome that Doll set there
+    return there.pieces[-1] >= FIRST_PEST and {*there.pieces}.isdisjoint(pests)
 
 
 def pest_targets(draft: Draft, pests: tuple[int, ...], seat: int) -> list[int]:

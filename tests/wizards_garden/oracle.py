@@ -182,7 +182,8 @@ class _Position:
         for space in spaces - {""}:
             yield from self._adjacent(space, command.target)
             group = self._group(space, command.target)
-            if group is not None and (group.in_transit or {*group.pieces} & {*pests}):
+            joined = group is not None and (group.in_transit or {*group.pieces} & {*pests})
+            if joined or self._group(command.target, space):
                 yield "border_taken"
 
     def BringPestThreatening(self, command: pb.BringPestThreatening) -> Iterator[str]:
@@ -250,7 +251,7 @@ class _Position:
         if command.gnome in self.at:
             origin = self.at[command.gnome]
             yield from self._adjacent(origin, command.target)
-            if self._group(origin, command.target) is not None:
+            if self._group(origin, command.target) or self._group(command.target, origin):
                 yield "border_taken"
 
     def BringGnomeThreatening(self, command: pb.BringGnomeThreatening) -> Iterator[str]:
@@ -260,7 +261,7 @@ class _Position:
             return
         yield from self._from_deposit(origin, command.target)
         yield from self._gnome_threatens(command.target)
-        if self._group(origin, command.target) is not None:
+        if self._group(origin, command.target) or self._group(command.target, origin):
             yield "border_taken"
 
     def _gnome_steps(self, gnome: str) -> Iterator[str]:
