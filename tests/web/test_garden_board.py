@@ -132,6 +132,7 @@ def pieces_named(view: pb.View) -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.timeout(420)
 async def test_every_scenario_is_drawn_and_read_alike(
     person: Callable[..., Person], stack: Stack, tmp_path: Path
 ) -> None:
