@@ -138,6 +138,30 @@ def test_a_ride_is_accepted() -> None:
     assert suggestion(state, asked, "heuristic") == pb.AnswerRide(accept=True)
 
 
+def in_window(position: Mapping[str, object]) -> Message:
+    """The first seat ends its story, red's hat is about to catch its book: what the other says."""
+    two = ["basic_move_red", "basic_move_blue"]
+    drawn = ["witch_red_a", "basic_move_green", "basic_move_yellow", "basic_move_silver"]
+    base = {"state": "story", "moved": True, "hats": {"red": 3}, "lower_row": two, "deck_top": drawn}
+    state = arranged({**base, **position}, 2)
+    state = answered(state, GAME.prompts(state)[0], pb.EndStory(), 1)
+    asked = GAME.prompts(state)[0]
+    assert (asked.kind, asked.seat) == ("reaction", 1)
+    command = suggestion(state, asked, "heuristic")
+    answered(state, asked, command, 1)
+    return command
+
+
+def test_hat_trick_and_book_wyrm_save_a_book() -> None:
+    assert in_window({"spells": [[], ["hat_trick"]]}) == pb.CastSpell(spell="hat_trick", piece="hat_red")
+    assert in_window({"spells": [[], ["book_wyrm"]]}) == pb.CastSpell(spell="book_wyrm", book="red")
+
+
+def test_hat_trick_waits_for_its_moment() -> None:
+    position = {"spells": [[], ["hat_trick"]], "hats": {"red": 2}, "policies": ["when_it_matters", "always"]}
+    assert in_window(position) == pb.Pass()
+
+
 # ---- how they value --------------------------------------------------------------------------------------------------
 
 
