@@ -104,3 +104,13 @@ async def test_a_step_with_the_doll(person: Callable[..., Person], stack: Stack,
         await seat.asked()
         await seat.step("d4", "c4", "Move ")
         await expect(seat.space("c4")).to_contain_text("red gnome")
+
+
+async def test_a_spell_that_cannot_be_cast_now_is_read(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path
+) -> None:
+    async with arranged(stack, tmp_path, {"blue": {"spells": ["doll"]}}) as (client, match_id, _), person() as player:
+        seat = await sit(player, client, match_id)
+        await seat.asked()
+        await seat.page.get_by_role("button", name="Doll", exact=True).press("Enter")
+        await expect(seat.page.get_by_role("dialog")).to_contain_text("WG-13.8")
