@@ -364,8 +364,9 @@ def _report(game: Game[Any], plan: _Plan, played: Sequence[_Played], wall_s: flo
 def _together(kinds: Mapping[str, int]) -> Together | None:
     """Wilson's interval: it stays within 0..1 also for few matches and for shares near either end.
 
-    >>> _together({"coop_won": 3, "coop_lost": 7})
-    Together(played=10, won=3, low=0.107..., high=0.603...)
+    >>> told = _together({"coop_won": 3, "coop_lost": 7})
+    >>> told.played, told.won, round(told.low, 3), round(told.high, 3)
+    (10, 3, 0.108, 0.603)
     """
     won = kinds.get(OutcomeKind.COOP_WON.name.lower(), 0)
     played = won + kinds.get(OutcomeKind.COOP_LOST.name.lower(), 0)

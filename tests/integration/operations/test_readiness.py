@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from grimoire.eventstore import open_store
+from grimoire.plugins import game_names
 from grimoire.runtime.config import Config
 from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.rpc import is_serving, open_channel
@@ -62,7 +63,7 @@ async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
 
 async def test_everything_is_ready_and_says_so(stack: Stack) -> None:
     told = await ready(stack, "/readyz", lambda status, _: status == 200)
-    assert told["services"].keys() == {GAME, "replay", "matchmaking", "gateway", "bots"}
+    assert told["services"].keys() == {*game_names(), "replay", "matchmaking", "gateway", "bots"}
     assert not any(told["services"].values())
     assert (await asyncio.to_thread(fetch, stack, "/healthz")) == (200, {"alive": True})
     for service in told["services"]:
