@@ -12,6 +12,11 @@ export function games(): readonly Words[] {
   return shown;
 }
 
+/** Those that can be played on this page: it can draw them. */
+export function drawn(): readonly Words[] {
+  return shown.filter(({ manifest }) => PICTURED.some((one) => one === manifest.game));
+}
+
 /** One game in words, if it has come. */
 export function gameWords(game: string): Words | undefined {
   return shown.find((words) => words.manifest.game === game);
