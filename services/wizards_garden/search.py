@@ -27,6 +27,9 @@ _CANDIDATES: Final = 5
 _BEHIND: Final = 30.0
 """What the heuristic player values so much lower is not looked at."""
 
+_TRUST: Final = 0.5
+"""How much the heuristic player's own opinion counts beside a game played forward: few games are a matter of luck."""
+
 _MS_A_GAME: Final = 4
 _FEWEST_GAMES: Final = 6
 _MOST_GAMES: Final = 36
@@ -45,7 +48,8 @@ def search(imagine: Callable[[], State], rng: random.Random, budget_ms: int) -> 
         budget_ms: how long it may think.
     """
     first = imagine()
-    candidates: list[Message] = _candidates(Heuristic(Chance(rng), noise=0.0).ranked(first))
+    ranked = _candidates(Heuristic(Chance(rng), noise=0.0).ranked(first))
+    candidates: list[Message] = [command for _, command in ranked]
     if len(candidates) == 1:
         return candidates[0]
     games = max(_FEWEST_GAMES, min(_MOST_GAMES, budget_ms // _MS_A_GAME))
@@ -55,7 +59,7 @@ def search(imagine: Callable[[], State], rng: random.Random, budget_ms: int) -> 
     while games >= len(alive) or not worlds:
         seed = rng.getrandbits(32)
         for number in alive:
-            gained[number] += _played_on(world, candidates[number], seed)
+            gained[number] += _played_on(world, candidates[number], seed) + _TRUST * ranked[number][0]
         games -= len(alive)
         worlds += 1
         if worlds > 1 and len(alive) > 2:
@@ -65,10 +69,10 @@ def search(imagine: Callable[[], State], rng: random.Random, budget_ms: int) -> 
     return candidates[best]
 
 
-def _candidates(ranked: Ranked) -> list[Message]:
+def _candidates(ranked: Ranked) -> Ranked:
     """The heuristic player's best."""
     least = ranked[0][0] - _BEHIND
-    return [command for worth, command in ranked[:_CANDIDATES] if worth > least]
+    return [(worth, command) for worth, command in ranked[:_CANDIDATES] if worth > least]
 
 
 def _played_on(state: State, command: Message, seed: int) -> float:
