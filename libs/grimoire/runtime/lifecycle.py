@@ -159,10 +159,11 @@ def handle_signals(stop: asyncio.Event) -> None:
         loop.call_soon_threadsafe(ask)
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        try:
-            loop.add_signal_handler(number, ask)
-        except NotImplementedError:  # Windows
+        if sys.platform == "win32":
+            # Its event loops take no signal handlers.
             signal.signal(number, ask_from_handler)
+        else:
+            loop.add_signal_handler(number, ask)
 
 
 async def run_service(service: Service, config: Config, *, stop: asyncio.Event, started: Callable[[str], None]) -> Exit:
