@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+
 import { parse } from "@formatjs/icu-messageformat-parser";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import type { Plugin } from "vite";
@@ -22,6 +24,18 @@ const resolve = {
   ...(process.env["VITEST"] ? { conditions: ["browser"] } : {}),
 };
 
+/** Connect's library without protobuf's JSON form, which no call of ours uses: see src/api/binary.ts. */
+function binaryOnly(): Plugin {
+  return {
+    name: "binary-only",
+    enforce: "pre",
+    resolveId(source, importer) {
+      const asked = source === "@bufbuild/protobuf" && importer !== undefined && importer.includes("/@connectrpc/");
+      return asked ? fileURLToPath(new URL("src/api/binary.ts", import.meta.url)) : null;
+    },
+  };
+}
+
 /** `audit-offline.html`: the audit page for a disk, beside the built client. */
 function offline(): Plugin {
   return {
@@ -36,7 +50,7 @@ function offline(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [messages(), svelte(), offline()],
+  plugins: [messages(), binaryOnly(), svelte(), offline()],
   build: {
     target: "es2022",
     // Which files a page needs: its size is checked by that (tests/web/sizes.py).
