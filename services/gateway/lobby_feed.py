@@ -295,6 +295,7 @@ def _show_challenge(
         copy.CopyFrom(shown)
         for seat, holder in zip(copy.seats, challenge.account_ids, strict=False):
             seat.mine = holder == account_id
+        copy.host = challenge.owner == account_id
         return
     match_id = shown.match_id if own and shown.status == _MATCHED else ""
     response.gone.add(challenge_id=shown.challenge_id, status=shown.status, match_id=match_id)

@@ -78,7 +78,8 @@ class LobbyCalls(matchmaking_pb2_grpc.MatchmakingServiceServicer):
         account_ids = [sitter.account_id if sitter is not None else "" for sitter in challenge.seats]
         if challenge.stage is not Stage.ENDED:
             shown = show_challenge(challenge, people, manifest, language)
-            response.challenges.add(challenge=shown, account_ids=account_ids, kept_for=filter(None, challenge.kept_for))
+            kept_for = filter(None, challenge.kept_for)
+            response.challenges.add(challenge=shown, account_ids=account_ids, kept_for=kept_for, owner=challenge.owner)
         if challenge.stage in (Stage.MATCHED, Stage.ENDED):
             match = show_running(challenge, people, manifest)
             if challenge.stage is Stage.ENDED:

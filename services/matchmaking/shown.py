@@ -65,6 +65,7 @@ def show_running(challenge: Challenge, people: People, manifest: manifest_pb2.Ma
         created_ms=challenge.filled_ms,
         mode=match_pb2.MatchMode.ValueType(challenge.mode),
         substituted=challenge.substituted,
+        leaving=match_pb2.Leaving.ValueType(challenge.leaving),
     )
 
 

@@ -105,6 +105,7 @@ async def test_a_challenge_comes_and_goes_on_every_page(home: House) -> None:
             for name, p in (("own", own), ("other", other), ("nobody", nobody))
         }
         assert mine == {"own": [True, False], "other": [False, False], "nobody": [False, False]}
+        assert [p.challenges[challenge.challenge_id].host for p in (own, other, nobody)] == [True, False, False]
         shown = other.challenges[challenge.challenge_id]
         assert shown.seats[0].name == "Aino"
         assert shown.options
