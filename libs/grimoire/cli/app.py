@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 
 Game = Annotated[str, typer.Argument(help="The game, e.g. two_towers.")]
-Language = Annotated[str, typer.Option("--lang", help="Language of texts: en or fi.")]
+Language = Annotated[str, typer.Option("--lang", help="Language of texts: en or fi, or el where the game speaks it.")]
 Options = Annotated[list[str], typer.Option("--option", "-o", help="An option of the game, name=value; repeat it.")]
 Server = Annotated[str, typer.Option("--server", help="Edge of a server, host:port; else the stack on this machine.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

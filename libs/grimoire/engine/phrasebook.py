@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 LANGUAGES: Final = ("en", "fi")
-"""Of every game; the first is spoken where another one is asked for."""
+"""Of every game, which may speak others besides; the first is spoken where one is asked for that it does not speak."""
 
 
 class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,18 +57,19 @@ class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 P = TypeVar("P", bound=Phrases)
 
 
-def read_phrases(package: str, kind: type[P]) -> Mapping[str, P]:
+def read_phrases(package: str, kind: type[P], languages: Iterable[str] = LANGUAGES) -> Mapping[str, P]:
     """A game's words by language.
 
     Args:
         package: of the game, with a folder `data`.
         kind: `Phrases`, or what a game adds to it.
+        languages: that it speaks.
 
     Raises:
         msgspec.ValidationError: if a table is missing, or is no table of texts.
     """
     folder = importlib.resources.files(package).joinpath("data")
-    read = {n: tomllib.loads(folder.joinpath(f"{n}.toml").read_text("utf-8")) for n in LANGUAGES}
+    read = {n: tomllib.loads(folder.joinpath(f"{n}.toml").read_text("utf-8")) for n in languages}
     return {language: msgspec.convert(text, kind) for language, text in read.items()}
 
 
@@ -87,7 +88,7 @@ class ScreenSpeech:
     """
 
     def __init__(self, texts: Mapping[str, Mapping[str, str]], language: str) -> None:
-        self.language = language if language in LANGUAGES else LANGUAGES[0]
+        self.language = language if language in texts else LANGUAGES[0]
         self._texts = texts[self.language]
 
     def __call__(self, key: str, **arguments: object) -> str:
@@ -102,16 +103,18 @@ class Manifests:
     """A game's manifests: each is made once, digested, and given out as a copy.
 
     Args:
-        make: the manifest of one of `LANGUAGES`, without its digest.
+        make: the manifest of one of the languages, without its digest.
+        languages: that the game speaks.
     """
 
-    def __init__(self, make: Callable[[str], mf.Manifest]) -> None:
+    def __init__(self, make: Callable[[str], mf.Manifest], languages: Iterable[str] = LANGUAGES) -> None:
         self._make = make
+        self._languages = tuple(languages)
         self._made: dict[str, mf.Manifest] = {}
 
     def in_language(self, language: str) -> mf.Manifest:
         """The manifest in this language; in the first one where the game does not speak it."""
-        spoken = language if language in LANGUAGES else LANGUAGES[0]
+        spoken = language if language in self._languages else self._languages[0]
         made = self._made.get(spoken)
         if made is None:
             made = self._made[spoken] = self._make(spoken)

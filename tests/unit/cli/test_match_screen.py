@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 from textual.widgets import OptionList
 
@@ -11,19 +12,30 @@ from grimoire.cli.screens.app import board_of
 from grimoire.cli.screens.match_screen import After, MatchScreen
 from grimoire.cli.screens.model import MatchModel
 from grimoire.cli.screens.sitters import Sitter, Sitters
+from grimoire.cli.screens.words import LANGUAGES
 from grimoire.client import Alarm, ClientError, Rejected, UnavailableError
+from grimoire.plugins import GamePlugin
 from grimoire.v1 import envelope_pb2
 from tests.support.feed import StillDesk, TableFeed, table_of
-from tests.support.screens import Stage, lines, text, until
+from tests.support.screens import Stage, buttons, lines, text, until
 from tests.support.toy import PLUGIN
 from tests.support.toy import schema as pb
+from tests.support.toy.texts import ToyTexts
 
 SITTERS = Sitters({0: Sitter("Aino"), 1: Sitter("[red]Otso[/]"), 2: Sitter("", "careful")})
 
 
-def stage(feed: TableFeed, desk: StillDesk | None = None) -> Stage:
+class ManyTongues(ToyTexts):
+    """The toy's words, said to be so in whatever language the client speaks."""
+
+    languages = LANGUAGES
+
+
+def stage(
+    feed: TableFeed, desk: StillDesk | None = None, *, plugin: GamePlugin = PLUGIN, language: str = "en"
+) -> Stage:
     feed.table.now_ms += 20_000
-    model = MatchModel(feed, PLUGIN, SITTERS, "en")
+    model = MatchModel(feed, plugin, SITTERS, language)
     return Stage(MatchScreen(model, desk or StillDesk(), board_of(PLUGIN)))
 
 
@@ -141,11 +153,24 @@ async def test_a_refusal_is_a_sentence_with_its_rule_and_stays_in_the_log() -> N
 async def test_a_platform_refusal_is_said_in_the_persons_language() -> None:
     feed = feed_of()
     feed.fail_next = [Rejected(envelope_pb2.Rejection(code="stale_prompt", message="server's words"))]
-    app = stage(feed)
+    app = stage(feed, plugin=msgspec.structs.replace(PLUGIN, texts=ManyTongues()))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: len(legal(app)) == 2)
         await pilot.press("l", "2")
         await until(pilot, lambda: "Tätä ei enää kysytä" in text(app))
+        await pilot.press("l")
+        await until(pilot, lambda: "Αυτή η ερώτηση έκλεισε" in text(app))
+
+
+async def test_a_game_of_one_language_is_not_mixed_with_another() -> None:
+    app = stage(feed_of(), language="el")
+    async with app.run_test(size=(160, 40)) as pilot:
+        await until(pilot, lambda: len(legal(app)) == 2)
+        assert "Your turn" in text(app)
+        assert not {*buttons(app)} & {"l Suomeksi", "l Ελληνικά"}
+        await pilot.press("l")
+        await pilot.pause()
+        assert model(app).language == "en"
 
 
 async def test_an_alarm_is_shown_and_nothing_is_played_on() -> None:

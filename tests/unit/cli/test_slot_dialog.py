@@ -72,22 +72,30 @@ async def test_keys_alone_give_an_answer(each: prompt_pb2.Slot, keys: list[str],
 
 
 @pytest.mark.parametrize(
-    ("each", "keys", "english", "finnish"),
+    ("each", "keys", "sentences"),
     [
-        (SOME, ["ctrl+s"], "Choose from 2 to 2.", "Valitse 2–2."),
-        (NUMBER, ["0", "enter"], "A whole number from 1 to 9.", "Kokonaisluku väliltä 1–9."),
-        (AMOUNTS, ["2", "ctrl+s"], "Together from 3 to 3; now 2.", "Yhteensä 3–3; nyt 2."),
+        (SOME, ["ctrl+s"], ("Choose from 2 to 2.", "Valitse 2–2.", "Διάλεξε από 2 έως 2.")),
+        (
+            NUMBER,
+            ["0", "enter"],
+            ("A whole number from 1 to 9.", "Kokonaisluku väliltä 1–9.", "Ακέραιος αριθμός από 1 έως 9."),
+        ),
+        (
+            AMOUNTS,
+            ["2", "ctrl+s"],
+            ("Together from 3 to 3; now 2.", "Yhteensä 3–3; nyt 2.", "Συνολικά από 3 έως 3· τώρα 2."),
+        ),
     ],
 )
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_what_does_not_fit_is_kept_with_the_reason(
-    each: prompt_pb2.Slot, keys: list[str], english: str, finnish: str, language: str
+    each: prompt_pb2.Slot, keys: list[str], sentences: tuple[str, ...], language: str
 ) -> None:
     app = dialog(each, language)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         await pilot.press(*keys)
-        await until(pilot, lambda: (finnish if language == "fi" else english) in text(app))
+        await until(pilot, lambda: sentences[LANGUAGES.index(language)] in text(app))
         assert app.results == []
         await pilot.press("escape")
         await until(pilot, lambda: app.results == [None])

@@ -1,4 +1,4 @@
-"""The client's own catalogues: same keys, same arguments, everything used, nothing missing."""
+"""The client's own catalogues: same keys, same arguments, everything used, nothing missing; one language at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import grimoire.cli.screens as screens
 from grimoire.cli.screens.model import Ending, Stage
-from grimoire.cli.screens.words import LANGUAGES, Words, _catalogue, next_language
+from grimoire.cli.screens.words import LANGUAGES, Words, _catalogue, common_language, language_name, next_language
 
 FOLDER = Path(screens.__file__).parent
 SOURCES = "\n".join(path.read_text("utf-8") for path in sorted(FOLDER.glob("*.py")))
@@ -18,7 +18,7 @@ FAMILIES = {
     "turn.": {stage.value for stage in Stage} | {"yours", "waiting", "watching", "nobody"},
     "ending.": {ending.value for ending in Ending},
     "result.": {"rematch", "audit", "lobby", "look", "quit", "digest", "seed"},
-    "key.": {"new", "join", "help", "language", "quit", "log", "resign", "undo"},
+    "key.": {"new", "join", "help", "quit", "log", "resign", "undo"},
     "lobby.help.": {str(n) for n in range(1, 7)},
     "rejection.": None,
     "event.match_voided.": {"not_sealed", "not_opened"},
@@ -31,17 +31,18 @@ def arguments(text: str) -> set[str]:
 
 
 def test_catalogues_have_equal_keys_in_order() -> None:
-    keys = {language: list(_catalogue(language)) for language in LANGUAGES}
-    assert keys["en"] == keys["fi"] == sorted(keys["en"])
+    for language in LANGUAGES:
+        assert list(_catalogue(language)) == sorted(_catalogue("en")), language
 
 
 @pytest.mark.parametrize("key", list(_catalogue("en")))
 def test_a_sentence_takes_the_same_arguments_in_every_language(key: str) -> None:
-    assert arguments(_catalogue("en")[key]) == arguments(_catalogue("fi")[key])
+    assert len({frozenset(arguments(_catalogue(language)[key])) for language in LANGUAGES}) == 1
 
 
-def test_sentences_differ_between_languages() -> None:
-    same = {key for key in _catalogue("en") if _catalogue("en")[key] == _catalogue("fi")[key]}
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_sentences_differ_between_languages(language: str) -> None:
+    same = {key for key in _catalogue("en") if _catalogue("en")[key] == _catalogue(language)[key]}
     assert same <= {"plain.lobby.own", "plain.lobby.open", "plain.lobby.watch", "plain.slot"}
 
 
@@ -73,9 +74,15 @@ def test_an_unknown_language_is_english() -> None:
     assert Words("xx")("no") == "No"
 
 
-def test_languages_go_round() -> None:
-    assert next_language("xx") == "en"
+@pytest.mark.parametrize("games", [("en",), ("en", "fi"), ("en", "el"), ("en", "el", "fi", "xx")])
+def test_languages_of_client_and_game_go_round(games: tuple[str, ...]) -> None:
+    assert next_language("xx", games) == "en"
     seen = ["en"]
-    while (following := next_language(seen[-1])) != "en":
+    while (following := next_language(seen[-1], games)) != "en":
         seen.append(following)
-    assert tuple(seen) == LANGUAGES
+    assert seen == [language for language in LANGUAGES if language in games]
+    assert {common_language(language, games) for language in (*LANGUAGES, "xx")} == {*seen}
+
+
+def test_every_language_names_itself() -> None:
+    assert len({language_name(language) for language in LANGUAGES}) == len(LANGUAGES)

@@ -21,7 +21,7 @@ from grimoire.cli.screens.theme import ThemedApp
 from grimoire.cli.screens.waiting_screen import WaitingScreen
 from grimoire.cli.screens.wish import Wish
 from grimoire.cli.screens.wording import Wording, refusal
-from grimoire.cli.screens.words import Words
+from grimoire.cli.screens.words import Words, common_language
 from grimoire.client import Client, ClientError, Rejected
 from grimoire.plugins import GamePlugin, load_game
 from grimoire.v1 import matchmaking_pb2
@@ -98,7 +98,7 @@ class GrimoireApp(ThemedApp):
         await self.push_screen_wait(Read(words, words("failure.title"), [Content(sentence)]))
 
     def _refusal(self, rejected: Rejected) -> str:
-        return refusal(rejected, Words(self._language), self._wording(self._wish.game))
+        return refusal(rejected, self._words(self._wish.game), self._wording(self._wish.game))
 
     async def _from_wish(self) -> Target | None:
         wish, desk = self._wish, self._desk
@@ -164,7 +164,7 @@ class GrimoireApp(ThemedApp):
 
     async def _new(self) -> Target | None:
         form = ChallengeForm(
-            Words(self._language), self._wording(self._wish.game), self._wish.options, self._desk.create
+            self._words(self._wish.game), self._wording(self._wish.game), self._wish.options, self._desk.create
         )
         challenge = await self.push_screen_wait(form)
         return None if challenge is None else await self._until_matched(challenge)
@@ -206,8 +206,11 @@ class GrimoireApp(ThemedApp):
             self._language = model.language
             return after
 
+    def _words(self, game: str) -> Words:
+        return Words(common_language(self._language, load_game(game).texts.languages))
+
     def _wording(self, game: str) -> Wording:
-        return Wording(load_game(game), self._language)
+        return Wording(load_game(game), self._words(game).language)
 
     # ---- failures --------------------------------------------------------------------------------------------------
 

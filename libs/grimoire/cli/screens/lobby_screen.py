@@ -22,7 +22,7 @@ from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.sitters import Sitters, mark
 from grimoire.cli.screens.theme import seat_colour
 from grimoire.cli.screens.wording import Wording
-from grimoire.cli.screens.words import Words, next_language
+from grimoire.cli.screens.words import Words, common_language, language_name, next_language
 from grimoire.client import ClientError
 from grimoire.plugins import GamePlugin
 from grimoire.v1 import match_pb2, matchmaking_pb2
@@ -103,13 +103,17 @@ class LobbyScreen(Screen[Choice]):
         self._speak(language)
 
     def _speak(self, language: str) -> None:
-        self.words = Words(language)
-        self._wording = Wording(self._plugin, language)
+        self.words = Words(common_language(language, self._plugin.texts.languages))
+        self._wording = Wording(self._plugin, self.words.language)
 
     @property
     def language(self) -> str:
         """Of everything on it."""
         return self.words.language
+
+    @property
+    def _next_language(self) -> str:
+        return next_language(self.language, self._plugin.texts.languages)
 
     def compose(self) -> ComposeResult:
         """Headline, list, buttons."""
@@ -153,7 +157,8 @@ class LobbyScreen(Screen[Choice]):
             view.highlighted = view.get_option_index(wanted)
         for action, key in _KEYS.items():
             button = self._keys[action]
-            button.tell(key, words(f"key.{action}"))
+            name = language_name(self._next_language) if action == "language" else words(f"key.{action}")
+            button.tell(key, name)
             button.display = not (self._watch_only and action in ("new", "join"))
 
     def _options(self) -> Iterable[Option]:
@@ -213,7 +218,7 @@ class LobbyScreen(Screen[Choice]):
 
     def action_language(self) -> None:
         """The other language."""
-        self._speak(next_language(self.language))
+        self._speak(self._next_language)
         self._draw()
 
     def action_help(self) -> None:

@@ -36,7 +36,7 @@ from grimoire.cli.screens.slot_dialog import SlotDialog
 from grimoire.cli.screens.slots import Answer
 from grimoire.cli.screens.standing import standing_offers
 from grimoire.cli.screens.text_board import TextBoard
-from grimoire.cli.screens.words import next_language
+from grimoire.cli.screens.words import language_name
 from grimoire.client import Alarm, ClientError, Rejected, UnavailableError, Update
 from grimoire.engine.board import Board, BoardHost, Panel
 from grimoire.v1 import audit_pb2, match_pb2, matchmaking_pb2, prompt_pb2
@@ -334,7 +334,8 @@ class MatchScreen(Screen[After]):
             buttons.append(BarButton("c", label[:1].upper() + label[1:], "screen.catalogue", rank=5))
         buttons += [BarButton(p.key, p.title, f"screen.panel('{p.key}')", rank=4) for p in self._panels()]
         buttons.append(BarButton("e", words("key.log"), "screen.log", rank=7 if wide else 3))
-        buttons.append(BarButton("l", words("key.language"), "screen.language", rank=6))
+        if model.next_language != model.language:
+            buttons.append(BarButton("l", language_name(model.next_language), "screen.language", rank=6))
         if self._standing:
             label = model.wording.command(self._standing[0].type)
             buttons.append(BarButton("j", label, "screen.standing", rank=8))
@@ -674,7 +675,7 @@ class MatchScreen(Screen[After]):
 
     def action_language(self) -> None:
         """The other language, at once and everywhere."""
-        self.model.speak(next_language(self.model.language))
+        self.model.speak(self.model.next_language)
         self._draw()
 
     # ---- leaving ---------------------------------------------------------------------------------------------------

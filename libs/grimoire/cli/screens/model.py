@@ -14,7 +14,7 @@ from grimoire.cli.screens.countdown import Countdown, countdown
 from grimoire.cli.screens.feed import Feed
 from grimoire.cli.screens.sitters import Sitters, mark
 from grimoire.cli.screens.wording import Wording, refusal
-from grimoire.cli.screens.words import Words
+from grimoire.cli.screens.words import Words, common_language, next_language
 from grimoire.client import Rejected, Update
 from grimoire.engine.board import Shown
 from grimoire.plugins import GamePlugin
@@ -94,9 +94,9 @@ class MatchModel:
         self.speak(language)
 
     def speak(self, language: str) -> None:
-        """Says everything in this language from now on."""
-        self.words = Words(language)
-        self.wording = Wording(self.plugin, language)
+        """Says everything in this language from now on, if client and game both speak it."""
+        self.words = Words(common_language(language, self.plugin.texts.languages))
+        self.wording = Wording(self.plugin, self.words.language)
         self.names = self.sitters.names(self.words, self.wording)
         self._lines: list[Line] = []
         self._said = 0
@@ -105,6 +105,11 @@ class MatchModel:
     def language(self) -> str:
         """Of everything that is said."""
         return self.words.language
+
+    @property
+    def next_language(self) -> str:
+        """What a switch would lead to."""
+        return next_language(self.language, self.plugin.texts.languages)
 
     # ---- what comes in ---------------------------------------------------------------------------------------------
 

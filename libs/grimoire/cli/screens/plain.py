@@ -18,7 +18,7 @@ from grimoire.cli.screens.model import MatchModel
 from grimoire.cli.screens.plain_match import PlainMatch
 from grimoire.cli.screens.wish import Wish
 from grimoire.cli.screens.wording import Wording, refusal
-from grimoire.cli.screens.words import Words, next_language
+from grimoire.cli.screens.words import Words, common_language, next_language
 from grimoire.client import Client, ClientError, Rejected
 from grimoire.plugins import load_game
 from grimoire.v1 import matchmaking_pb2
@@ -56,13 +56,21 @@ class PlainClient:
         self._desk = LobbyDesk(client, wish)
         self._descriptor = descriptor
         self._say = say or _print
-        self._words = Words(wish.language)
+        self._language = wish.language
         self._lines: deque[str | None] = deque()
         self._arrived = asyncio.Event()
 
     @property
+    def _words(self) -> Words:
+        return Words(common_language(self._language, self._spoken))
+
+    @property
     def _wording(self) -> Wording:
         return Wording(load_game(self._wish.game), self._words.language)
+
+    @property
+    def _spoken(self) -> tuple[str, ...]:
+        return load_game(self._wish.game).texts.languages
 
     async def run(self) -> int:
         """Until the person leaves or the input ends.
@@ -166,7 +174,7 @@ class PlainClient:
             if command in ("quit", "q"):
                 return None
             if command == "language":
-                self._words = Words(next_language(self._words.language))
+                self._language = next_language(self._words.language, self._spoken)
                 await self._list()
             elif command == "list":
                 await self._list()
@@ -238,12 +246,12 @@ class PlainClient:
             self._say(str(error))
             return After.QUIT
         async with opened.session as session:
-            model = MatchModel(session, load_game(opened.game), opened.sitters, self._words.language)
+            model = MatchModel(session, load_game(opened.game), opened.sitters, self._language)
             action = "watch" if target.public else "--match"
             command = self._wish.command(action, target.match_id)
             table = PlainMatch(model, self._say, command, _width)
             left = await table.run(self._lines, self._arrived, opened.early.take)
-            self._words = Words(model.language)
+            self._language = model.language
             if left:
                 return After.QUIT
             return await self._after(model, MatchDesk(self._client, session, command))

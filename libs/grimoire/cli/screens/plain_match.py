@@ -18,7 +18,6 @@ from grimoire.cli.screens.slots import Answer, SlotKind, fault, kind_of, parse, 
 from grimoire.cli.screens.standing import standing_offers
 from grimoire.cli.screens.typed import meant
 from grimoire.cli.screens.wording import Wording, refusal
-from grimoire.cli.screens.words import LANGUAGES, next_language
 from grimoire.client import ClientError, Rejected, UnavailableError, Update
 from grimoire.v1 import prompt_pb2
 
@@ -220,7 +219,7 @@ class PlainMatch:
             case "rules":
                 self._rules(rest)
             case "language":
-                model.speak(next_language(model.language))
+                model.speak(model.next_language)
                 if model.asked is not None:
                     self._ask()
             case "set":
@@ -279,7 +278,7 @@ class PlainMatch:
 
     def _meant(self, text: str) -> list[Offer]:
         model = self._model
-        wordings = [model.wording, *(Wording(model.plugin, language) for language in LANGUAGES)]
+        wordings = [model.wording, *(Wording(model.plugin, language) for language in model.plugin.texts.languages)]
         return meant(text, model.draft.offers, wordings)
 
     async def _next_slot(self) -> None:

@@ -18,7 +18,7 @@ from grimoire.cli.screens.countdown import duration
 from grimoire.cli.screens.key_button import KeyButton
 from grimoire.cli.screens.label import Label
 from grimoire.cli.screens.wording import Wording
-from grimoire.cli.screens.words import Words, next_language
+from grimoire.cli.screens.words import Words, common_language, language_name, next_language
 from grimoire.client import ClientError
 from grimoire.plugins import GamePlugin
 from grimoire.v1 import matchmaking_pb2
@@ -74,13 +74,17 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
         self._speak(language)
 
     def _speak(self, language: str) -> None:
-        self.words = Words(language)
-        self._wording = Wording(self._plugin, language)
+        self.words = Words(common_language(language, self._plugin.texts.languages))
+        self._wording = Wording(self._plugin, self.words.language)
 
     @property
     def language(self) -> str:
         """Of everything on it."""
         return self.words.language
+
+    @property
+    def _next_language(self) -> str:
+        return next_language(self.language, self._plugin.texts.languages)
 
     def compose(self) -> ComposeResult:
         """What is waited for, and how to give up."""
@@ -117,7 +121,7 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
             lines.append(Content.styled(f"… {words('connection.lost')} ({self._failure})", "$error"))
         self._text.tell(Content("\n").join(lines))
         self._cancel_key.tell("esc", words("waiting.cancel"))
-        self._language_key.tell("l", words("key.language"))
+        self._language_key.tell("l", language_name(self._next_language))
 
     @work(exclusive=True, group="wait")
     async def _wait(self) -> None:
@@ -143,5 +147,5 @@ class WaitingScreen(Screen[matchmaking_pb2.Challenge]):
 
     def action_language(self) -> None:
         """The other language."""
-        self._speak(next_language(self.language))
+        self._speak(self._next_language)
         self._draw()

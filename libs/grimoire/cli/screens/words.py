@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
 
-__all__ = ["LANGUAGES", "Words", "next_language"]
+__all__ = ["LANGUAGES", "Words", "common_language", "language_name", "next_language"]
 
-LANGUAGES: Final = ("en", "fi")
+LANGUAGES: Final = ("en", "fi", "el")
+
+_OWN_NAMES: Final = {"en": "English", "fi": "Suomeksi", "el": "Ελληνικά"}
 
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -44,13 +47,40 @@ class Words:
         return key in self._texts
 
 
-def next_language(language: str) -> str:
-    """The language after this one, in a circle.
+def common_language(language: str, games: Sequence[str]) -> str:
+    """The one language that client and game both say everything in: the wanted one if both speak it, else English.
 
-    >>> next_language("en"), next_language("fi")
-    ('fi', 'en')
+    Args:
+        language: wanted.
+        games: languages of the game.
+
+    >>> common_language("el", ("en", "fi", "el")), common_language("el", ("en", "fi")), common_language("xx", ("xx",))
+    ('el', 'en', 'en')
     """
-    return LANGUAGES[(LANGUAGES.index(language) + 1) % len(LANGUAGES)] if language in LANGUAGES else LANGUAGES[0]
+    return language if language in LANGUAGES and language in games else LANGUAGES[0]
+
+
+def next_language(language: str, games: Sequence[str]) -> str:
+    """The language after this one, in a circle of those that client and game both speak.
+
+    Args:
+        language: spoken now.
+        games: languages of the game.
+
+    >>> next_language("fi", ("en", "fi", "el")), next_language("fi", ("en", "fi"))
+    ('el', 'en')
+    """
+    circle = [each for each in LANGUAGES if each in games]
+    return circle[(circle.index(language) + 1) % len(circle)] if language in circle else LANGUAGES[0]
+
+
+def language_name(language: str) -> str:
+    """What a language calls itself: whoever looks for it may understand no other.
+
+    >>> language_name("fi")
+    'Suomeksi'
+    """
+    return _OWN_NAMES[language]
 
 
 @functools.cache
