@@ -18,7 +18,7 @@ from spellbound.rejections import refuse
 from spellbound.spells import CIRCLE_OF_MAGI, PUPPETRY, SUN_BURST, WINNING_SMILE, cast_spell, pass_window
 from spellbound.state import Stage
 from spellbound.steps import answer_ride, card_step
-from spellbound.windows import HAT_TRICK, TELEPORT
+from spellbound.windows import HAT_TRICK, TELEPORT, asked_seat, fits
 
 __all__ = ["ANY_TIME", "judge", "set_reaction_policy"]
 
@@ -113,9 +113,13 @@ def _judge(course: Course, seat: int, command: Message, prompt_kind: str) -> str
 
 
 def set_reaction_policy(course: Course, seat: int, command: pb.SetReactionPolicy) -> Illegal | None:
-    """SB-16.8; a seat that is asked and wants no more windows has answered."""
+    """SB-16.8; a seat that is asked and wants no more windows has passed: changing its mind again does not reopen it."""
     if command.policy not in DATA.reaction_policies:
         return refuse("unknown_id", "SB-16.8")
+    draft = course.draft
+    was_asked = asked_seat(draft) == seat
     course.tell(pb.ReactionPolicySet(seat=seat, policy=command.policy))
+    if draft.window is not None and was_asked and not fits(draft, draft.window.kind, seat):
+        course.tell(pb.Passed(window=draft.window.kind.value, seat=seat))
     go_on(course)
     return None

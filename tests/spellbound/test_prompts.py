@@ -29,6 +29,14 @@ def after(state: State, seat: int, command: Message) -> State:
     return decision.state
 
 
+def with_policy(state: State, seat: int, policy: str) -> State:
+    """The state after a seat said what it wants to be asked."""
+    command = pb.SetReactionPolicy(policy=policy)
+    decision = GAME.decide(state, Actor.of_seat(seat), command, None, draws(joint(4)))
+    assert isinstance(decision, Decision), decision
+    return decision.state
+
+
 def asked(state: State) -> list[tuple[int, str, bool]]:
     return [(prompt.seat, prompt.kind, prompt.required) for prompt in GAME.prompts(state)]
 
@@ -89,12 +97,26 @@ def test_a_seat_that_wants_no_windows_any_more_has_answered_the_open_one():
     assert asked(state) == [(1, "reaction", True)]
     decision = GAME.decide(state, Actor.of_seat(1), pb.SetReactionPolicy(policy="never"), None, draws(joint(4)))
     assert isinstance(decision, Decision)
-    assert [type(event).__name__ for event in decision.events][:3] == [
+    assert [type(event).__name__ for event in decision.events][:4] == [
         "ReactionPolicySet",
+        "Passed",
         "WindowClosed",
         "PieceMoved",
     ]
     assert decision.state.asked is Stage.WITCHING
+
+
+def test_who_changes_its_mind_about_windows_is_not_asked_twice_in_one():
+    """However often a seat changes its policy, the others' time to answer runs on (SB-16.3)."""
+    position = {"moved": True, "hats": {"red": 3}, "lower_row": ["basic_move_red"], "deck_top": ["witch_red_b"]}
+    state = after(arranged({**position, "spells": [[], ["hat_trick"], ["book_wyrm"]]}, 3), 0, pb.EndStory())
+    assert asked(state) == [(1, "reaction", True)]
+    state = with_policy(state, 1, "never")
+    waiting = GAME.prompts(state)
+    assert asked(state) == [(2, "reaction", True)]
+    for policy in ("when_it_matters", "always", "never", "always"):
+        state = with_policy(state, 1, policy)
+        assert GAME.prompts(state) == waiting
 
 
 def test_a_ride_asks_the_riders_seat_and_nobody_else():
