@@ -113,7 +113,7 @@ def _judge(course: Course, seat: int, command: Message, prompt_kind: str) -> str
 
 
 def set_reaction_policy(course: Course, seat: int, command: pb.SetReactionPolicy) -> Illegal | None:
-    """SB-16.8; a seat that is asked and wants no more windows has passed: changing its mind again does not reopen it."""
+    """SB-16.8; a seat that is asked and wants no more windows has passed, even if it changes its mind again."""
     if command.policy not in DATA.reaction_policies:
         return refuse("unknown_id", "SB-16.8")
     draft = course.draft
