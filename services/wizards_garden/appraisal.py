@@ -169,9 +169,14 @@ class Appraisal:
         return worth
 
     def _yard(self, draft: Draft, seat: int) -> tuple[int, int, float]:
-        """How many deposits are open for a lantern, guarded and not; the worth of water and of gnomes under way."""
-        standing, bears, water, home = draft.standing, draft.bears, draft.water, TERRACE_DEPOSIT[seat]
-        nearest = self._nearest[seat]
+        """How many deposits are open for a lantern, guarded and not; the worth of water and of gnomes under way.
+
+        A gnome under way counts by its way to the next deposit without a lantern; one more step where something stands
+        on it. A deposit that the seat holds itself counts too: else its other gnomes would lose more than taking it is
+        worth.
+        """
+        standing, bears, water, fish = draft.standing, draft.bears, draft.water, draft.fish
+        nearest, home, step = self._nearest[seat], TERRACE_DEPOSIT[seat], self._weights.step
         guarded, bare, worth = 0, 0, 0.0
         fire = draft.fire[seat] > 1
         first = seat * GNOMES_EACH
@@ -188,8 +193,21 @@ class Appraisal:
                             guarded += 1
                         else:
                             bare += 1
-            else:
-                worth += self._nearness(draft, nearest[place])
+                continue
+            best = 0.0
+            for near, deposit in nearest[place]:
+                if near <= best:
+                    break
+                there = standing[deposit]
+                if not there:
+                    if not fish[deposit]:
+                        best = near
+                        break
+                elif bears[there[0]] != NO_ONE:
+                    continue
+                if near - step > best:
+                    best = near - step
+            worth += best
         return guarded, bare, worth
 
     def _is_exposed(self, draft: Draft, attacker: int, deposit: int) -> bool:
@@ -204,25 +222,6 @@ class Appraisal:
         if draft.lanterns[attacker][PEST] == BRIGHT:
             return True
         return any(CARD_KIND[card] == PEST for card in draft.spirits[attacker])
-
-    def _nearness(self, draft: Draft, nearest: list[tuple[float, int]]) -> float:
-        """A gnome's way to the next deposit without a lantern; one more step where something stands on it.
-
-        A deposit that the seat holds itself counts too: else its other gnomes would lose more than taking it is worth.
-        """
-        standing, fish, bears = draft.standing, draft.fish, draft.bears
-        best = 0.0
-        for worth, deposit in nearest:
-            if worth <= best:
-                break
-            there = standing[deposit]
-            if not there and not fish[deposit]:
-                return worth
-            if there and bears[there[0]] != NO_ONE:
-                continue
-            if worth - self._weights.step > best:
-                best = worth - self._weights.step
-        return best
 
 
 # ---- threats ---------------------------------------------------------------------------------------------------------

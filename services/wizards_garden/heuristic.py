@@ -64,6 +64,8 @@ class Heuristic:
         self._chance = chance
         self._noise = noise
         self._appraisal = _appraisal(weights)
+        self._known: dict[tuple[State, int], Ranked] = {}
+        """Steps that were valued before: those of an action are asked for again once it has been chosen."""
 
     def choose(self, state: State) -> Message:
         """The asked seat's best command."""
@@ -153,6 +155,16 @@ class Heuristic:
 
     def _steps(self, state: State, me: int) -> Ranked:
         """The steps of an action, each valued with what another step may make of it."""
+        key = replace(state, events=0), me
+        known = self._known.get(key)
+        if known is None:
+            drawn = self._chance.drawn
+            known = self._steps_tried(state, me)
+            if self._chance.drawn == drawn:  # else another try may come out otherwise
+                self._known[key] = known
+        return [*known]
+
+    def _steps_tried(self, state: State, me: int) -> Ranked:
         before = self.worth(Draft(state), me)
         ranked: Ranked = []
         spare = _least_useful(state, me) if state.stage is Stage.BUTTERFLY else ""

@@ -29,10 +29,14 @@ class Chance:
 
     Args:
         rng: the player's own randomness.
+
+    Attributes:
+        drawn: how often something was drawn.
     """
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
+        self.drawn = 0
 
     def random(self) -> float:
         """From 0 up to 1."""
@@ -40,6 +44,7 @@ class Chance:
 
     def below(self, label: str, n: int) -> int:  # noqa: ARG002
         """A number below n."""
+        self.drawn += 1
         return self._rng.randrange(n)
 
     def coin(self, label: str) -> int:
@@ -56,6 +61,7 @@ class Chance:
 
     def sample(self, label: str, items: Sequence[T], k: int) -> list[T]:  # noqa: ARG002
         """So many of these, in the order drawn."""
+        self.drawn += 1
         return self._rng.sample(items, k)
 
 
