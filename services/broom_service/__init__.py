@@ -1,0 +1,1 @@
+"""Broom Service: two to five rivals deliver potions by broom, bravely or cowardly."""
