@@ -80,7 +80,8 @@ class BotPlayer:
                 _log.info("bot_waits", match_id=self._seat.match_id, seat=self._seat.seat)
             except Rejected as rejected:
                 if rejected.code in _NOT_OURS:
-                    _log.warning("bot_has_no_seat", match_id=self._seat.match_id, code=rejected.code)
+                    # It may have been given to somebody else, or back to its person.
+                    _log.info("bot_has_no_seat", match_id=self._seat.match_id, code=rejected.code)
                     return
                 _log.info("bot_refused", match_id=self._seat.match_id, code=rejected.code)
             except Alarm as alarm:
@@ -114,12 +115,18 @@ class BotPlayer:
         await session.reached(session.version + 1)
 
     async def _send(self, session: MatchSession, prompt: prompt_pb2.Prompt, move: Move) -> bool:
-        """Whether the prompt is dealt with: answered, or no longer open."""
+        """Whether the prompt is dealt with: answered, or no longer open.
+
+        Raises:
+            Rejected: the seat is somebody else's by now.
+        """
         try:
             await session.submit(move.type, move.payload, prompt.prompt_id)
         except Rejected as rejected:
             if rejected.code in _PASSED:
                 return True
+            if rejected.code in _NOT_OURS:
+                raise
             _log.warning("bot_rejected", **self._context(prompt), type=move.type, code=rejected.code)
             return False
         return True

@@ -113,7 +113,7 @@ class Bots:
         for key, task in self._playing.items():
             # Told once: it may still be putting its papers away.
             if key not in seats and not task.cancelling():
-                _log.warning("bot_seat_lost", match_id=key[0], seat=key[1])
+                _log.info("bot_seat_lost", match_id=key[0], seat=key[1])
                 task.cancel()
         for key, seat in seats.items():
             if key not in self._playing and key not in self._through:

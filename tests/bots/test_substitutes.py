@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from bots.service import Bots
 from bots.settings import BotSettings
@@ -102,6 +104,24 @@ async def test_who_comes_back_gets_the_seat_from_the_bot(home: House) -> None:
     assert list((await filed(people[1], match_id)).substituted) == []
     for session in (ada, eve):
         await session.close()
+
+
+async def test_a_bot_whose_seat_is_taken_back_while_it_ponders_gets_up_quietly(tmp_path: Path) -> None:
+    lobby, slow = functools.partial(serve, limits=Limits(bots_s=30.0)), Bots(BotSettings(pace_ms=700, workers=1))
+    with capture_logs() as logs:
+        async with house(tmp_path, beside={"matchmaking": lobby}) as home, serving(slow, home.config):
+            people, sessions = await table(home, "melee", 1)
+            match_id = sessions[0].match_id
+            await sessions[1].leave()
+            await table_that(people[0], match_id, lambda shown: shown.seats[1].now.bot)
+            await until(lambda: slow.seats == 1)
+            await people[1].return_to_seat(match_id)
+            await until(lambda: slow.seats == 0)
+            for session in sessions:
+                await session.close()
+    told = {log["event"]: log["log_level"] for log in logs if log["event"].startswith("bot_")}
+    assert "bot_has_no_seat" in told
+    assert set(told.values()) == {"info"}, told
 
 
 async def test_a_fellow_whom_the_others_chose_plays_both_seats(home: House) -> None:
