@@ -13,8 +13,7 @@ FOREST_TILES: Final = tuple(tile.id for tile in DATA.landscape_tiles.forest)
 HILL_TILES: Final = tuple(tile.id for tile in DATA.landscape_tiles.hill)
 
 TILES: Final[dict[str, TileRecord]] = {
-    tile.id: tile
-    for tile in (*DATA.landscape_tiles.mountain, *DATA.landscape_tiles.forest, *DATA.landscape_tiles.hill)
+    tile.id: tile for tile in (*DATA.landscape_tiles.mountain, *DATA.landscape_tiles.forest, *DATA.landscape_tiles.hill)
 }
 """In catalogue order."""
 
