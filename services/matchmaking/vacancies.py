@@ -106,6 +106,8 @@ def voters(challenge: Challenge, vacancy: Vacancy) -> tuple[str, ...]:
     if challenge.leaving != Leaving.VOTED:
         return ()
     gone = {seat for seat, _ in _vacant(challenge)}
+    # Whose seat is on its way to another has left, too.
+    gone |= {gift.seat for gift in challenge.gifts if gift.sitter != challenge.seats[gift.seat]}
     leaver = challenge.seats[vacancy.seat]
     people = (
         sitter.account_id

@@ -105,6 +105,17 @@ def test_a_vote_for_one_who_has_left_since_counts_for_nothing():
     assert choice_of(table, table.vacancies[0], 60_000) == ""
 
 
+def test_who_left_does_not_vote_while_the_seat_is_handed_over():
+    table = lost(lost(playing("ada", "bo", "cleo", "dag"), 0), 1, 6)
+    table = run(table, Vote("cleo", 0, None), Vote("dag", 0, None), Settle(0, BOT))
+    assert given(table) == "bot-1"
+    assert voters(table, table.vacancies[0]) == ("cleo", "dag")
+    assert refused(table, Vote("ada", 1, 0)) == "not_a_voter"
+    assert refused(table, Vote("cleo", 1, 0)) == "bad_choice"
+    back = run(table, Return("ada"))
+    assert voters(back, back.vacancies[0]) == ("ada", "cleo", "dag")
+
+
 def test_news_that_comes_twice_or_too_late_changes_nothing():
     table = lost(playing("ada", "bo"))
     assert decide(table, Lose(0, "left", 5, 0), 0) == ()
