@@ -65,15 +65,34 @@ class Search {
     this.paused = false;
   }
 
-  async enter(game: string, preset: string, rated: boolean, language: string): Promise<void> {
+  /** Takes up the ticket with which one's party waits. */
+  async adopt(ticketId: string, language: string): Promise<void> {
+    if (this.ticket !== null || ticketId === "") return;
+    try {
+      const { ticket } = granted(await matchmaking.getTicket({ ticketId, language }));
+      if (ticket !== undefined && waits(ticket) && this.ticket === null) this.#follow(ticket, language);
+    } catch {
+      // Gone already: the party says so too.
+    }
+  }
+
+  /**
+   * Begins to search.
+   *
+   * @param seats of the match; 0: the game's usual number.
+   * @param partyId friends who come along; empty: alone.
+   */
+  async enter(game: string, preset: string, rated: boolean, language: string, seats = 0, partyId = ""): Promise<void> {
     if (this.busy || this.ticket !== null) return;
     this.busy = true;
     try {
       await ensureAccount();
       // Where another window of this account searches already, the server says so.
-      const mode = rated ? MatchMode.RATED : MatchMode.CASUAL;
+      // Whether friends may play for ratings is for the game to say.
+      const counts = partyId === "" ? MatchMode.RATED : MatchMode.UNSPECIFIED;
+      const mode = rated ? counts : MatchMode.CASUAL;
       const { ticket } = granted(
-        await matchmaking.enterQueue({ game, preset, mode, language, requestId: uuid7() }),
+        await matchmaking.enterQueue({ game, preset, mode, language, seats, partyId, requestId: uuid7() }),
       );
       if (ticket !== undefined) this.#follow(ticket, language);
     } catch (error) {

@@ -24,13 +24,7 @@ import { short } from "../match/chain";
 import type { Say } from "./phrase";
 import type { Answer } from "./slot";
 
-/** Shapes by which seats are told apart, never by colour alone. */
-export const MARKS = ["●", "▲", "■", "◆", "✚"] as const;
-
-/** A seat's shape. */
-export function markOf(seat: number): string {
-  return MARKS[seat] ?? String(seat + 1);
-}
+export { MARKS, markOf } from "./marks";
 
 /** Fields whose number is a seat. */
 const SEATS = new Set(["seat", "winner", "first_seat", "active_seat"]);
