@@ -250,6 +250,53 @@ async def test_a_turn_in_words(person: Callable[..., Person], stack: Stack, tmp_
         await player.no_sideways_scroll()
 
 
+async def test_questions_are_answered_in_words(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    """Whatever a command still needs is asked and answered at the line, one question after the other."""
+    full = {"hand": ["fire", "pest", "water", "gnome", "spirit"], "spells": ["bottle"]}
+    position = {"yard": ["B@c1*spirit", "w3@c1"], "blue": full, "red": {"fire": 3}}
+    async with arranged(stack, tmp_path, position) as (client, match_id, _), person() as player:
+        seat = await sit(player, client, match_id)
+        await seat.page.keyboard.press("x")
+        line = seat.page.get_by_label(says("play.text.line"))
+        told = seat.page.get_by_role("status")
+
+        async def enter(text: str) -> None:
+            await line.fill(text)
+            await line.press("Enter")
+
+        async def send() -> None:
+            before = await seat.version()
+            await line.press("Enter")
+            await seat.reaches(before + 1)
+            await seat.asked()
+
+        await enter("lantern action")
+        await send()
+        # Something else may be chosen after all.
+        await enter("deck")
+        await expect(seat.page.get_by_role("heading", name="Draw a spirit: Deck: card to discard")).to_be_visible()
+        await line.press("Escape")
+        await expect(seat.page.get_by_role("heading", name=says("play.text.may"))).to_be_visible()
+        # One of several things: nothing is sent before it is known, and what cannot be meant is said.
+        await enter("deck")
+        choices = seat.page.get_by_role("list", name="card to discard").get_by_role("listitem")
+        await expect(choices).to_have_count(5)
+        await line.press("Enter")
+        await enter("spirit of")
+        await expect(told.filter(has_text="5 lines fit")).to_be_visible()
+        await player.axe()
+        await enter("spirit of water")
+        await expect(told.filter(has_text="Enter alone sends: Draw a spirit: Deck: Spirit of water")).to_be_visible()
+        await send()
+        # An amount for each thing; what is there already will do.
+        await enter("bottle")
+        await expect(seat.page.get_by_role("list", name="Bottle").get_by_role("listitem")).to_have_count(1)
+        await enter("7")
+        await enter("1=2")
+        await send()
+        await expect(seat.page.get_by_text("Fire 1 of 5")).to_be_visible()
+
+
 async def test_spells_and_spaces_are_explained(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
     async with arranged(stack, tmp_path, THREATS) as (client, match_id, _), person() as player:
         seat = await sit(player, client, match_id)
