@@ -70,13 +70,17 @@ async def until(condition: Callable[[], bool], within_s: float = 20.0) -> None:
 
 
 def ended(process: psutil.Process, within_s: float = 20.0) -> bool:
-    """Waits for the end of a process that need not be a child; one that nobody has buried yet has ended too."""
+    """Waits for the end of a process that need not be a child; one that nobody has buried yet has ended too.
+
+    Looks at least once, however short the time.
+    """
     give_up = time.monotonic() + within_s
-    while time.monotonic() < give_up:
+    while True:
         try:
             if process.status() == psutil.STATUS_ZOMBIE:
                 return True
         except psutil.NoSuchProcess:
             return True
+        if time.monotonic() >= give_up:
+            return False
         time.sleep(0.01)
-    return False

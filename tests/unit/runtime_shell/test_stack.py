@@ -54,7 +54,7 @@ def left_behind() -> list[psutil.Process]:
 
 
 def _line(child: psutil.Process) -> list[int]:
-    """The process and its parents: a database server begets processes of its own all the time."""
+    """The process and its parents: a database server begets processes of its own all the time, and buries them."""
     try:
         return [child.pid, *(parent.pid for parent in child.parents() if parent.pid != psutil.Process().pid)]
     except psutil.NoSuchProcess:
