@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from grimoire.engine.written import PositionError, demand, flag, known_keys, one_of, whole_number, words
+from grimoire.engine.written import (
+    by_name,
+    by_number,
+    demand,
+    flag,
+    known_keys,
+    known_word,
+    one_of,
+    whole_number,
+    words,
+)
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.cards import ALLIES, CARD_ORDER, SET_CARDS, SPELLS
 from spellbound.catalogue import DATA
@@ -91,8 +101,8 @@ def arrange(plan: Mapping[str, object], terms: Terms) -> pb.PositionArranged:
     drawn = _stones(plan, "drawn", (0, 0))
     supply = DATA.stones.sun - bag[0] - drawn[0], DATA.stones.moon - bag[1] - drawn[1]
     demand(min(supply) >= 0, f"There are {DATA.stones.sun} sunstones and {DATA.stones.moon} moonstones.", "SB-2.5")
-    hats = _by_name(plan, "hats", DATA.colours)
-    books = _by_name(plan, "books", BOOKS)
+    hats = by_name(plan, "hats", DATA.colours)
+    books = by_name(plan, "books", BOOKS)
     sweep_ups = whole_number(plan, "sweep_ups", 0, 0, _MOST_DRAWN)
     event = pb.PositionArranged(
         mage_seats=terms.mage_seats,
@@ -126,21 +136,21 @@ def arrange(plan: Mapping[str, object], terms: Terms) -> pb.PositionArranged:
 
 
 def _mages(plan: Mapping[str, object], mages: Sequence[int]) -> Iterable[pb.ArrangedMage]:
-    places = _by_number(plan, "mages", mages)
-    wands = _by_number(plan, "wands", mages)
-    spells = _by_number(plan, "spells", mages)
+    places = by_number(plan, "mages", mages)
+    wands = by_number(plan, "wands", mages)
+    spells = by_number(plan, "spells", mages)
     top = DATA.constants.wand_top
     for mage in mages:
-        place = one_of({"mages": places.get(str(mage), _PLACES[mage])}, "mages", PLACES)
-        wand = whole_number({"wands": wands.get(str(mage), 0)}, "wands", 0, 0, top)
-        held = words({"spells": spells.get(str(mage), [])}, "spells")
-        yield pb.ArrangedMage(place=place, wand=wand, spells=[_known(spell, SPELLS, "spell") for spell in held])
+        place = one_of({"mages": places.get(mage, _PLACES[mage])}, "mages", PLACES)
+        wand = whole_number({"wands": wands.get(mage, 0)}, "wands", 0, 0, top)
+        held = words({"spells": spells.get(mage, [])}, "spells")
+        yield pb.ArrangedMage(place=place, wand=wand, spells=[known_word(spell, SPELLS, "spell") for spell in held])
 
 
 def _policies(plan: Mapping[str, object], seats: int) -> Iterable[str]:
-    named = _by_number(plan, "policies", range(seats))
+    named = by_number(plan, "policies", range(seats))
     for seat in range(seats):
-        word = named.get(str(seat), DATA.reaction_policies[0])
+        word = named.get(seat, DATA.reaction_policies[0])
         yield one_of({"policies": word}, "policies", DATA.reaction_policies)
 
 
@@ -148,8 +158,8 @@ def _lay_spells(event: pb.PositionArranged, plan: Mapping[str, object]) -> None:
     """Spells that are not named lie in the spell deck, in the order of the data."""
     demand("spell_deck" not in plan or "spell_top" not in plan, "Name `spell_deck` or `spell_top`, not both.")
     held = {spell for mage in event.mages for spell in mage.spells}
-    gone = [_known(card, CARD_ORDER, "card") for card in words(plan, "removed")]
-    top = [_known(spell, SPELLS, "spell") for key in ("spell_deck", "spell_top") for spell in words(plan, key)]
+    gone = [known_word(card, CARD_ORDER, "card") for card in words(plan, "removed")]
+    top = [known_word(spell, SPELLS, "spell") for key in ("spell_deck", "spell_top") for spell in words(plan, key)]
     rest = [spell for spell in SPELLS if spell not in {*held, *gone, *top}]
     event.spell_deck.extend(top if "spell_deck" in plan else [*top, *rest])
     event.removed.extend([*gone, *rest] if "spell_deck" in plan else gone)
@@ -202,18 +212,18 @@ class _Table:
         return not isinstance(self._plan.get(key, 0), int)
 
     def _cards(self, key: str) -> list[str]:
-        return [_known(card, CARD_ORDER, "card") for card in words(self._plan, key)]
+        return [known_word(card, CARD_ORDER, "card") for card in words(self._plan, key)]
 
     def _influence(self) -> dict[str, list[tuple[str, int]]]:
-        named = _by_name(self._plan, "influence", VILLAGES)
+        named = by_name(self._plan, "influence", VILLAGES)
         lying = {village: [read_influence(word) for word in words(named, village)] for village in named}
         for cards in lying.values():
             for card, _ in cards:
-                _known(card, CARD_ORDER, "card")
+                known_word(card, CARD_ORDER, "card")
         return lying
 
     def _villages(self) -> dict[str, tuple[str, bool]]:
-        named = _by_name(self._plan, "villages", VILLAGES)
+        named = by_name(self._plan, "villages", VILLAGES)
         found = {village: read_village(written) for village, written in named.items()}
         for card, _ in found.values():
             demand(not card or card in CARD_ORDER, f"There is no card {card[:SHOWN]!r}.")
@@ -292,33 +302,5 @@ class _Table:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _known(word: str, known: Iterable[str], what: str) -> str:
-    if word not in known:
-        raise PositionError(f"There is no {what} {word[:SHOWN]!r}.")
-    return word
-
-
 def _stones(plan: Mapping[str, object], key: str, default: tuple[int, int]) -> tuple[int, int]:
     return read_stones(plan[key]) if key in plan else default
-
-
-def _by_name(plan: Mapping[str, object], key: str, names: Sequence[str]) -> Mapping[str, object]:
-    """A mapping whose keys are some of these names."""
-    value = plan.get(key, {})
-    if not isinstance(value, Mapping):
-        raise PositionError(f"`{key}` must be a mapping, e.g. {{{names[0]}: ..}}.")
-    found = {str(name): each for name, each in value.items()}
-    known_keys(found, names, f"`{key}`")
-    return found
-
-
-def _by_number(plan: Mapping[str, object], key: str, numbers: Sequence[int]) -> Mapping[str, object]:
-    """A list, or a mapping from numbers; fewer may be named."""
-    value = plan.get(key, {})
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        value = dict(enumerate(value))
-    if not isinstance(value, Mapping):
-        raise PositionError(f"`{key}` must be a list, or a mapping from numbers, e.g. {{0: ..}}.")
-    found = {str(number): each for number, each in value.items()}
-    known_keys(found, [str(number) for number in numbers], f"`{key}`")
-    return found

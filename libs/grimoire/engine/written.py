@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["PositionError", "demand", "flag", "known_keys", "one_of", "whole_number", "words"]
+__all__ = [
+    "PositionError",
+    "by_name",
+    "by_number",
+    "demand",
+    "flag",
+    "known_keys",
+    "known_word",
+    "one_of",
+    "whole_number",
+    "words",
+]
 
 _SHOWN = 40
 """Characters of what was written that a sentence repeats."""
@@ -98,3 +109,58 @@ def words(mapping: Mapping[str, object], key: str, default: Sequence[str] = ()) 
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(each, str) for each in value):
         raise PositionError(f"`{key}` must be a list of words.")
     return [str(each) for each in value]
+
+
+def known_word(word: str, known: Iterable[str], what: str) -> str:
+    """The word itself.
+
+    Args:
+        word: as it was written.
+        known: every word there is.
+        what: how a sentence calls such a thing.
+
+    Raises:
+        PositionError: for any other word.
+
+    >>> known_word("ruby", ("ruby", "orc"), "card")
+    'ruby'
+    """
+    if word not in known:
+        raise PositionError(f"There is no {what} {word[:_SHOWN]!r}.")
+    return word
+
+
+def by_name(mapping: Mapping[str, object], key: str, names: Sequence[str]) -> dict[str, object]:
+    """The key's mapping, whose own keys are some of these names; empty where it is not named.
+
+    Raises:
+        ValueError: for anything else.
+
+    >>> by_name({"hats": {"red": 3}}, "hats", ("red", "blue"))
+    {'red': 3}
+    """
+    value = mapping.get(key, {})
+    if not isinstance(value, Mapping):
+        raise PositionError(f"`{key}` must be a mapping, e.g. {{{next(iter(names), '')}: ..}}.")
+    found = {str(name): each for name, each in value.items()}
+    known_keys(found, names, f"`{key}`")
+    return found
+
+
+def by_number(mapping: Mapping[str, object], key: str, numbers: Sequence[int]) -> dict[int, object]:
+    """The key's list, or its mapping from numbers; fewer may be named, and none where the key is not.
+
+    Raises:
+        ValueError: for anything else.
+
+    >>> by_number({"wands": [0, 3]}, "wands", range(4)), by_number({"wands": {2: 1}}, "wands", range(4))
+    ({0: 0, 1: 3}, {2: 1})
+    """
+    value = mapping.get(key, {})
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = dict(enumerate(value))
+    if not isinstance(value, Mapping):
+        raise PositionError(f"`{key}` must be a list, or a mapping from numbers, e.g. {{0: ..}}.")
+    found = {str(number): each for number, each in value.items()}
+    known_keys(found, [str(number) for number in numbers], f"`{key}`")
+    return {int(number): each for number, each in found.items()}
