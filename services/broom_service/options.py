@@ -78,6 +78,8 @@ def configure(options: Mapping[str, str], seats: int) -> MatchFacts | Illegal:
     if not least <= seats <= most:  # BS-1.1
         sentence = "Broom Service is played by two to five seats."
         return bad_option("seats", str(seats), f"{least}..{most}", sentence, "BS-1.1")
+    # Empty, as absent: as the board has it.
+    options = {name: value for name, value in options.items() if value or name not in _SIDED}
     side = options.get("board", _FRONT)
     known = dict(OPTIONS)
     if side in _OPTIONS.board.one_of:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from broom_service.boards import BOARDS
-from broom_service.catalogue import DATA
+from broom_service.catalogue import DATA, TowerRecord
 from broom_service.clouds import CLOUDS
 from broom_service.levels import Level
 from broom_service.names import CIRCLES, REGIONS, SPACES, TOWERS, name_of, pawn_name, role_text, text_of
@@ -329,8 +329,8 @@ _MANIFESTS: Final = Manifests(_manifest, LANGUAGES)
 
 def _terms(language: str) -> Iterator[mf.Template]:
     """Words of the rules that stand in the data."""
-    for term in (*DATA.terms, *DATA.terrains):
-        yield mf.Template(kind=mf.TEMPLATE_KIND_TERM, key=term.id, text=name_of(term.id, language))
+    for term in (*(each.id for each in DATA.terms), *(each.id for each in DATA.terrains)):
+        yield mf.Template(kind=mf.TEMPLATE_KIND_TERM, key=term, text=name_of(term, language))
 
 
 def _option(name: str, words: Words, language: str) -> mf.OptionSchema:
@@ -454,21 +454,20 @@ def _towers(words: Words, language: str) -> mf.Catalogue:
     """Towers of the same id are another on each side of the board."""
     items = []
     for tower in TOWERS:
-        sides = [
-            words.terminal["tower_side"].format(
-                board=name_of(board.id, language), tower=_worth(record, words, language)
-            )
-            for board in BOARDS.values()
-            if (record := board.towers.get(tower)) is not None
-        ]
-        record = next(board.towers[tower] for board in BOARDS.values() if tower in board.towers)
+        records = {board.id: board.towers[tower] for board in BOARDS.values() if tower in board.towers}
+        say = words.terminal["tower_side"]
+        text = " ".join(
+            say.format(board=name_of(side, language), tower=_worth(record, words, language))
+            for side, record in records.items()
+        )
+        record = next(iter(records.values()))
         told = facts(colour=record.colour, shape=f"{record.shape}_tower")
         name = name_of(tower, language)
-        items.append(mf.CatalogueItem(id=tower, name=name, text=" ".join(sides), facts=told, rules=["BS-2.8"]))
+        items.append(mf.CatalogueItem(id=tower, name=name, text=text, facts=told, rules=["BS-2.8"]))
     return mf.Catalogue(name="towers", label=words.terms["towers"], items=items)
 
 
-def _worth(record: Any, words: Words, language: str) -> str:
+def _worth(record: TowerRecord, words: Words, language: str) -> str:
     touches = ", ".join(name_of(region, language) for region in record.touches)
     key = "tower_worth_wands" if record.wands else "tower_worth"
     return words.terminal[key].format(vp=record.vp, wands=record.wands, regions=touches)
