@@ -33,6 +33,8 @@ export interface BoardProps {
   covered?: boolean;
   onuncover?: () => void;
   onpick: ((ref: string) => void) | null;
+  /** Sends a command of one's own that may be sent at any time; null: one only looks on. */
+  onstanding?: ((type: string, payload: Uint8Array) => void) | null;
   oninspect: ((ref: string) => void) | null;
 }
 
@@ -79,6 +81,12 @@ export interface GameModule {
   offersCommands?: boolean;
   /** Single keys that pick a thing. */
   refKeys: Readonly<Record<string, string>>;
+  /** A single key that picks a thing of this view; null: it picks none. */
+  keyRef?(key: string, view: unknown): string | null;
+  /** Those keys, each with the key of the text that says what it picks. */
+  keyRefs?: Readonly<Record<string, string>>;
+  /** What one's own command led to is marked as well: most of it happens by itself. */
+  tracesOwn?: boolean;
   /** Single keys that choose a command, the first of them that is legal. */
   commandKeys: Readonly<Record<string, string | readonly string[]>>;
   /** Single keys that lead to a place of the picture: the key of the text that names it, which is its `data-place`. */
@@ -89,6 +97,7 @@ export interface GameModule {
 
 const MODULES: Readonly<Record<(typeof PICTURED)[number], () => Promise<{ default: GameModule }>>> = {
   two_towers: () => import("./two_towers"),
+  spellbound: () => import("./spellbound"),
   wizards_garden: () => import("./wizards_garden"),
 };
 

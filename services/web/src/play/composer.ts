@@ -44,6 +44,20 @@ function isForSeveral({ kind }: Slot): boolean {
   return kind.case === "some" || kind.case === "amounts";
 }
 
+/** The one entry left in which a thing is one of several; null: there is none, or no telling which. */
+function oneOfSeveral(draft: Draft, ref: string): { readonly entry: LegalEntry; readonly slot: Slot } | null {
+  const found = remaining(draft).flatMap((entry) =>
+    entry.slots.filter((slot) => slot.kind.case === "some" && candidates(slot).includes(ref)).map((slot) => ({ entry, slot })),
+  );
+  return found.length === 1 ? (found[0] ?? null) : null;
+}
+
+/** Things of which several are meant, and any of which says which command that is. */
+function leading(draft: Draft): readonly string[] {
+  const refs = remaining(draft).flatMap((entry) => entry.slots.filter(({ kind }) => kind.case === "some").flatMap(candidates));
+  return refs.filter((ref) => oneOfSeveral(draft, ref) !== null);
+}
+
 function isFixed(entry: LegalEntry, ref: string): boolean {
   return entry.fixed.some((field) => field.ref === ref);
 }
@@ -87,6 +101,12 @@ export function only(draft: Draft, command: string): LegalEntry | null {
   return left.length === 1 ? (left[0] ?? null) : null;
 }
 
+/** Of the entries of a command, those that ask for nothing beyond what was picked, where others do. */
+export function whole(draft: Draft, command: string): readonly LegalEntry[] {
+  const known = new Set([...draft.picked, ...common(draft)]);
+  return remaining(draft).filter(({ type, fixed, slots }) => type === command && slots.length === 0 && fixed.every(({ ref }) => known.has(ref)));
+}
+
 function refsOf(entry: LegalEntry): readonly string[] {
   return [...entry.fixed.map((field) => field.ref), ...ones(entry).flatMap(candidates)];
 }
@@ -95,7 +115,7 @@ function refsOf(entry: LegalEntry): readonly string[] {
 export function usable(draft: Draft): ReadonlySet<string> {
   const open = settled(draft);
   const several = open === null ? [] : open.slots.filter(isForSeveral).flatMap(candidates);
-  return new Set([...draft.prompt.legal.flatMap(refsOf), ...several]);
+  return new Set([...draft.prompt.legal.flatMap(refsOf), ...leading(draftOf(draft.prompt)), ...several]);
 }
 
 /** Of these, what goes on from here: the rest would begin anew. */
@@ -108,7 +128,7 @@ export function targets(draft: Draft): ReadonlySet<string> {
     const free = ones(entry).filter((slot) => !(slot.field in done));
     return [...entry.fixed.map((field) => field.ref), ...free.flatMap(candidates)];
   });
-  return new Set([...left, ...several].filter((ref) => !draft.picked.includes(ref)));
+  return new Set([...left, ...(open === null ? leading(draft) : several)].filter((ref) => !draft.picked.includes(ref)));
 }
 
 /** Refs that stand fixed in every entry that is left, in order: what a picked thing brings with it. */
@@ -136,7 +156,7 @@ export function pick(draft: Draft, ref: string): Draft {
   const open = settled(draft);
   const several = open?.slots.find((slot) => isForSeveral(slot) && candidates(slot).includes(ref));
   if (open !== null && several !== undefined) return several.kind.case === "amounts" ? raise(draft, several, ref) : toggle(draft, several, ref);
-  if (!usable(draft).has(ref)) return draft;
+  if (!draft.prompt.legal.some((entry) => refsOf(entry).includes(ref))) return begunBy(draft, ref);
   const fits = (picked: readonly string[], command: string) =>
     draft.prompt.legal.some((entry) => (command === "" || entry.type === command) && taken(entry, picked) !== null);
   const command = fits([ref], draft.command) ? draft.command : "";
@@ -146,6 +166,15 @@ export function pick(draft: Draft, ref: string): Draft {
     if (fits(wider, command)) kept = wider;
   }
   return { ...draft, picked: kept, command, answers: {}, exact: null, before: draft };
+}
+
+/** With a thing that is one of several: the command is clear by it, and the first of them is chosen. */
+function begunBy(draft: Draft, ref: string): Draft {
+  for (const base of [draft, draftOf(draft.prompt)]) {
+    const found = oneOfSeveral(base, ref);
+    if (found !== null) return { ...base, exact: found.entry, answers: { [found.slot.field]: [ref] }, before: draft };
+  }
+  return draft;
 }
 
 function toggle(draft: Draft, slot: Slot, ref: string): Draft {

@@ -33,6 +33,7 @@ import {
   undo,
   usable,
 } from "./composer";
+  whole,
 import type { Question } from "./keys";
 import { entryText, eventSentence, markOf, promptText, rejectionText, seatName, wholeText } from "./sentence";
 import { filled, type Answer } from "./slot";
@@ -419,11 +420,11 @@ export class Desk {
     const me = this.store.seat;
     if (first) {
       const mine = fresh.findLastIndex((entry) => entry.seat === me);
-      this.#traced = me === null ? [] : fresh.slice(mine + 1);
+      this.#traced = me === null ? [] : fresh.slice(this.module?.tracesOwn === true ? Math.max(mine, 0) : mine + 1);
       return;
     }
     for (const entry of fresh) {
-      this.#traced = entry.seat === me ? [] : [...this.#traced, entry];
+      this.#traced = entry.seat !== me ? [...this.#traced, entry] : this.module?.tracesOwn === true ? [entry] : [];
       this.#tellExpiry(entry);
       this.#speakOf(entry);
     }
@@ -444,6 +445,11 @@ export class Desk {
   #speakOf(entry: Entry): void {
     if (this.words === null || settings.announce === "mine" || entry.seat === this.store.seat) return;
     const said = this.sentences(entry);
+  /** Entries of a command that are complete as they are, beside others that ask for more. */
+  whole(command: string): readonly LegalEntry[] {
+    return this.draft === null ? [] : whole(this.draft, command);
+  }
+
     const text = settings.announce === "short" ? (said[0] ?? "") : said.join(" ");
     if (text === "") return;
     if (this.#queued !== "") this.#unsaid += 1;
@@ -485,6 +491,11 @@ export class Desk {
     const { words } = this;
     if (words === null) return [];
     return (this.covered ? entry.open : entry.events).map((event) => eventSentence(words, this.game, event, this.names)).filter((text) => text !== "");
+  /** A command that needs no prompt, because it may be sent at any time. */
+  standing(type: string, payload: Uint8Array): void {
+    this.store.send(type, payload, null);
+  }
+
   }
 
   /** Said at once: one's own prompts, refusals, the end. Called when the stage changes. */
