@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from broom_service.arranging import LEAST_VP, MOST_VP, covered_towers
@@ -14,7 +13,7 @@ from broom_service.roles import EVENTS, ROLE_IDS, in_order, roles_to_choose
 from broom_service.state import ASKED_TOGETHER, Stage, Terms
 from broom_service.tiles import FOREST_TILES, TILE_SITE, TILES
 from broom_service.under_way import check_under_way
-from grimoire.engine.written import PositionError, demand, known_word
+from grimoire.engine.written import demand, fault_of, known_word, once_each
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
 __all__ = ["check_position", "position_fault"]
@@ -26,11 +25,7 @@ _MOST_SHUFFLES: Final = 1_000
 
 def position_fault(event: pb.PositionArranged, terms: Terms) -> str:
     """What is wrong with a position for a match of these terms; empty: nothing."""
-    try:
-        check_position(event, terms)
-    except PositionError as error:
-        return str(error)
-    return ""
+    return fault_of(check_position, event, terms)
 
 
 def check_position(event: pb.PositionArranged, terms: Terms) -> None:
@@ -67,21 +62,14 @@ def _check_stacks(event: pb.PositionArranged, terms: Terms) -> None:
     out = len(EVENTS) - DATA.constants.events_in_stack
     demand(len(event.events_to_come) == coming, f"After round {event.round} come {coming} events.", "BS-3.6")
     demand(len(event.events_out) == out, f"{out} events are out of the game.", "BS-3.6")
-    _once_each([event.event, *event.events_to_come, *event.events_out], EVENTS, "event")
+    once_each([event.event, *event.events_to_come, *event.events_out], EVENTS, "event", twice="BS-15")
     count = DATA.seats.bewitched_per_round[str(terms.seats)]
     demand(len(event.bewitched) == count, f"With {terms.seats} seats {count} roles are bewitched.", "BS-3.7")
-    _once_each([*event.bewitched, *event.bewitched_stack], ROLE_IDS, "role")
+    once_each([*event.bewitched, *event.bewitched_stack], ROLE_IDS, "role", twice="BS-15")
     demand(event.bewitched_count == len(event.bewitched_stack), "The stack's count and its roles differ.")
     demand(bool(count) or not event.bewitched_stack, "With five seats nothing is bewitched.", "BS-3.7")
     shuffled = 1 <= event.bewitched_shuffles <= _MOST_SHUFFLES if count else not event.bewitched_shuffles
     demand(shuffled, "`bewitched_shuffles` counts the shuffles of the bewitched roles.", "BS-4.2")
-
-
-def _once_each(things: Iterable[str], known: Iterable[str], what: str) -> None:
-    known = {*known}
-    for thing, times in Counter(things).items():
-        known_word(thing, known, what)
-        demand(times == 1, f"{thing} is in two places.", "BS-15")
 
 
 # ---- the board -------------------------------------------------------------------------------------------------------
@@ -94,7 +82,7 @@ def _check_clouds(event: pb.PositionArranged, terms: Terms) -> None:
     demand(spaces == [*board.spaces], "Every cloud space is named, in the order of the data.", "BS-2.8")
     placed = [placed.cloud for placed in event.clouds if placed.cloud]
     placed += [cloud for seat in event.seats for cloud in seat.clouds]
-    _once_each(placed, CLOUDS, "cloud")
+    once_each(placed, CLOUDS, "cloud", twice="BS-15")
     demand(len(placed) <= len(spaces), f"At most {len(spaces)} clouds were placed.", "BS-15.2")
     heavy = sum(cloud in HEAVY_CLOUDS for cloud in placed)
     demand(heavy <= terms.heavy_clouds, f"{terms.heavy_clouds} heavy clouds take part.", "BS-3.4")
@@ -106,7 +94,7 @@ def _check_tiles(event: pb.PositionArranged, terms: Terms) -> None:
     board = BOARDS[terms.board]
     played = {"mountain": terms.mountain_tiles, "forest": terms.forest_tiles, "hill": terms.hill_tiles}
     held = [tile for seat in event.seats for tile in seat.forest_tiles]
-    _once_each([*(placed.tile for placed in event.tiles), *held], TILES, "tile")
+    once_each([*(placed.tile for placed in event.tiles), *held], TILES, "tile", twice="BS-15")
     regions = [placed.region for placed in event.tiles]
     sites = [region for site, used in played.items() if used for region in board.sites[site]]
     demand(
@@ -129,7 +117,7 @@ def _check_towers(event: pb.PositionArranged, terms: Terms) -> None:
     towers = BOARDS[terms.board].towers
     covered = covered_towers(terms)
     demand((*event.covered_towers,) == covered, f"Covered are {', '.join(covered) or 'no towers'}.", "BS-3.5")
-    _once_each(event.occupied_towers, towers, "tower")
+    once_each(event.occupied_towers, towers, "tower", twice="BS-15")
     for tower in event.occupied_towers:
         demand(towers[tower].shape == "round", f"{tower} is square: it is never occupied.", "BS-7.2")
         demand(tower not in covered, f"{tower} is covered.", "BS-15.1")
@@ -149,7 +137,7 @@ def _check_seat(event: pb.PositionArranged, number: int, seat: pb.ArrangedSeat, 
         known_word(region, board.terrain, "region")
         _check_pawn(event, number, pawn, region, board)
     _check_amulets(number, seat, board, terms)
-    _once_each(seat.forest_tiles, FOREST_TILES, "forest tile")
+    once_each(seat.forest_tiles, FOREST_TILES, "forest tile", twice="BS-15")
 
 
 def _check_pawn(event: pb.PositionArranged, seat: int, pawn: int, region: str, board: Board) -> None:
@@ -171,7 +159,7 @@ def _check_amulets(number: int, seat: pb.ArrangedSeat, board: Board, terms: Term
     """BS-8.5, BS-8.8."""
     sites = board.sites["mountain"] if terms.mountain_tiles else ()
     demand(sites or not seat.amulets, "The match is played without amulets.", "BS-1.3")
-    _once_each(seat.amulets, sites, "mountain site")
+    once_each(seat.amulets, sites, "mountain site", twice="BS-15")
     left = [region for region in seat.pawns if region in sites and region not in seat.amulets]
     demand(not left, f"A pawn of seat {number} stands at {''.join(left[:1])}: its amulet was taken there.", "BS-8.5")
 
@@ -182,7 +170,7 @@ def _check_hands(event: pb.PositionArranged, terms: Terms) -> None:
     demand(numbers == [*range(terms.seats)], "Every seat has its hand.", "BS-2.3")
     least, most = roles_to_choose(event.event)
     for hand, seat in zip(event.hands, event.seats, strict=True):
-        _once_each(hand.roles, ROLE_IDS, "role")
+        once_each(hand.roles, ROLE_IDS, "role", twice="BS-15")
         demand((*hand.roles,) == in_order(hand.roles), "A hand is in the order of the data.")
         demand(not seat.retired or not hand.roles, f"Seat {hand.seat} has left and holds no roles.", "BS-12.4")
         if event.stage == Stage.CHOOSE:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Final, Literal
+from collections.abc import Iterable
+from typing import Final, Literal
 
-import msgspec
+from grimoire.engine.catalogue import (
+    CatalogueError,
+    Id,
+    Natural,
+    Positive,
+    Record,
+    Text,
+    read_data,
+    same,
+    typed,
+)
 
 __all__ = [
     "DATA",
@@ -26,10 +35,6 @@ __all__ = [
 
 DATA_FILE: Final = "spellbound.json"
 
-_Positive = Annotated[int, msgspec.Meta(ge=1)]
-_Natural = Annotated[int, msgspec.Meta(ge=0)]
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Id = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
 _Colour = Literal["red", "blue", "green", "yellow"]
 _Book = Literal["red", "blue", "green", "yellow", "silver"]
 StepKind = Literal[
@@ -48,21 +53,13 @@ StepKind = Literal[
 ]
 
 
-class CatalogueError(ValueError):
-    """The data file contradicts the rules or itself."""
-
-
-class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A record that has exactly these fields."""
-
-
-class Names(_Strict, frozen=True):
+class Names(Record, frozen=True):
     """A text in the language of the data."""
 
-    en: _Text
+    en: Text
 
 
-class MageCount(_Strict, frozen=True):
+class MageCount(Record, frozen=True):
     """SB-1.2."""
 
     default: str
@@ -70,35 +67,35 @@ class MageCount(_Strict, frozen=True):
     max: Literal[4]
 
 
-class Described(_Strict, frozen=True):
+class Described(Record, frozen=True):
     """An option whose values are described."""
 
     default: str
     meaning: str
 
 
-class FirstMage(_Strict, frozen=True):
+class FirstMage(Record, frozen=True):
     """Who begins."""
 
     default: Literal["random"]
-    values: tuple[Literal["random"] | _Natural, ...]
+    values: tuple[Literal["random"] | Natural, ...]
 
 
-class Switch(_Strict, frozen=True):
+class Switch(Record, frozen=True):
     """An option that is on or off."""
 
     default: bool
 
 
-class Dan(_Strict, frozen=True):
+class Dan(Record, frozen=True):
     """SB-3.12."""
 
-    default: _Natural
-    values: tuple[_Natural, ...]
+    default: Natural
+    values: tuple[Natural, ...]
     meaning: str
 
 
-class Options(_Strict, frozen=True):
+class Options(Record, frozen=True):
     """SB-1.3."""
 
     mages: MageCount
@@ -109,136 +106,136 @@ class Options(_Strict, frozen=True):
     witchfinder_general: Switch
 
 
-class Constants(_Strict, frozen=True):
+class Constants(Record, frozen=True):
     """The rules' fixed numbers."""
 
-    display_mages: _Positive
-    leave_at_most: _Positive
-    purge_at: _Positive
-    books_to_win: _Positive
-    books_lost_to_lose: _Positive
-    track_end: _Positive
-    track_start: _Positive
-    pieces_at_end_to_lose: _Positive
-    two_steps_by: _Positive
-    villages: _Positive
-    face_up_at_start: _Positive
-    villages_allies: _Positive
-    boxed_allies_by_mages: dict[str, _Positive]
-    wand_top: _Positive
-    annihilation_by: _Positive
-    scry_reveals: _Positive
-    winning_smile: _Positive
+    display_mages: Positive
+    leave_at_most: Positive
+    purge_at: Positive
+    books_to_win: Positive
+    books_lost_to_lose: Positive
+    track_end: Positive
+    track_start: Positive
+    pieces_at_end_to_lose: Positive
+    two_steps_by: Positive
+    villages: Positive
+    face_up_at_start: Positive
+    villages_allies: Positive
+    boxed_allies_by_mages: dict[str, Positive]
+    wand_top: Positive
+    annihilation_by: Positive
+    scry_reveals: Positive
+    winning_smile: Positive
     start_location: Literal["wilderness"]
 
 
-class Bag(_Strict, frozen=True):
+class Bag(Record, frozen=True):
     """Stones in the bag at the start."""
 
-    sun: _Positive
-    moon: _Positive
+    sun: Positive
+    moon: Positive
 
 
-class DanBag(_Strict, frozen=True):
+class DanBag(Record, frozen=True):
     """The bag of SB-3.12; its moonstones are the option's value."""
 
-    sun: _Positive
+    sun: Positive
     moon: Literal["dan"]
 
 
-class StoneCounts(_Strict, frozen=True):
+class StoneCounts(Record, frozen=True):
     """SB-2.5."""
 
-    sun: _Positive
-    moon: _Positive
+    sun: Positive
+    moon: Positive
     bag_start: Bag
     bag_start_dan: DanBag
 
 
-class TrackRecord(_Strict, frozen=True):
+class TrackRecord(Record, frozen=True):
     """SB-2.2."""
 
     id: _Book
-    place: _Id
+    place: Id
     book: _Book
-    piece: _Id
-    length: _Positive
-    piece_start: _Positive
-    book_start: _Positive
-    spell_spaces: tuple[_Positive, ...]
+    piece: Id
+    length: Positive
+    piece_start: Positive
+    book_start: Positive
+    spell_spaces: tuple[Positive, ...]
 
 
-class WitchfinderStart(_Strict, frozen=True):
+class WitchfinderStart(Record, frozen=True):
     """SB-3.13."""
 
-    hats: _Positive
-    troll: _Positive
+    hats: Positive
+    troll: Positive
 
 
-class LocationRecord(_Strict, frozen=True):
+class LocationRecord(Record, frozen=True):
     """SB-2.1."""
 
-    id: _Id
+    id: Id
     kind: Literal["city", "wilderness", "village"]
     colour: _Colour | None = None
 
 
-class TowerStep(_Strict, frozen=True):
+class TowerStep(Record, frozen=True):
     """SB-2.4."""
 
-    step: _Positive
-    strength: _Positive | None
-    on_enter: tuple[dict[Literal["troll", "all_hats", "wicked_to_discards"], _Positive] | Literal["lose"], ...]
+    step: Positive
+    strength: Positive | None
+    on_enter: tuple[dict[Literal["troll", "all_hats", "wicked_to_discards"], Positive] | Literal["lose"], ...]
 
 
-class WandLevel(_Strict, frozen=True):
+class WandLevel(Record, frozen=True):
     """SB-9.2."""
 
-    level: _Natural
+    level: Natural
     gives: str | None
 
 
-class SetRecord(_Strict, frozen=True):
+class SetRecord(Record, frozen=True):
     """A set of allies (SB-2.8)."""
 
-    id: _Id
-    cards: tuple[_Id, ...]
-    village_first: _Id
-    influence: _Positive
+    id: Id
+    cards: tuple[Id, ...]
+    village_first: Id
+    influence: Positive
 
 
-class StartDeck(_Strict, frozen=True):
+class StartDeck(Record, frozen=True):
     """SB-3.5."""
 
-    always: tuple[_Id, ...]
-    mages_1_2: tuple[_Id, ...]
-    troll_buster: tuple[_Id, ...]
+    always: tuple[Id, ...]
+    mages_1_2: tuple[Id, ...]
+    troll_buster: tuple[Id, ...]
 
 
-class WickedDeck(_Strict, frozen=True):
+class WickedDeck(Record, frozen=True):
     """SB-3.7."""
 
-    top: _Id
-    shuffled: tuple[_Id, ...]
+    top: Id
+    shuffled: tuple[Id, ...]
 
 
-class PartRecord(_Strict, frozen=True):
+class PartRecord(Record, frozen=True):
     """A part of a mode: so many steps, each of any of these kinds."""
 
     any: tuple[StepKind, ...]
-    times: _Positive
+    times: Positive
 
 
-class ModeRecord(_Strict, frozen=True):
+class ModeRecord(Record, frozen=True):
     """One use of a card."""
 
-    id: _Id
+    id: Id
     parts: tuple[PartRecord, ...]
     cost: Literal["", "discard_ally_or_witch", "discard_other_warlock"] = ""
     carry: bool = False
 
 
-class TypeRecord(_Strict, frozen=True):
+class TypeRecord(Record, frozen=True):
     """One card face."""
 
     name: Names
@@ -248,46 +245,46 @@ class TypeRecord(_Strict, frozen=True):
     timing: Literal["", "any_time", "own_turn", "at_once"] = ""
 
 
-class CardRecord(_Strict, frozen=True):
+class CardRecord(Record, frozen=True):
     """One of the 90 cards (SB-2)."""
 
-    id: _Id
-    type: _Id
+    id: Id
+    type: Id
     kind: Literal["mage", "location", "wicked", "spell", "wand", "minion", "unused"]
-    group: _Id
-    sun: _Natural = 0
-    moon: _Natural = 0
-    influence: _Natural = 0
+    group: Id
+    sun: Natural = 0
+    moon: Natural = 0
+    influence: Natural = 0
     set: str = ""
     colour: str = ""
     book: str = ""
     starts_in: str = ""
     timing: str = ""
-    order: _Natural = 0
+    order: Natural = 0
 
 
-class CatalogueFile(_Strict, frozen=True):
+class CatalogueFile(Record, frozen=True):
     """The whole file."""
 
     game: Literal["spellbound"]
-    data_version: _Positive
+    data_version: Positive
     name: Names
     options: Options
     constants: Constants
     stones: StoneCounts
     colours: tuple[_Colour, ...]
     books: tuple[_Book, ...]
-    reaction_policies: tuple[_Id, ...]
+    reaction_policies: tuple[Id, ...]
     tracks: tuple[TrackRecord, ...]
     witchfinder_piece_start: WitchfinderStart
     locations: tuple[LocationRecord, ...]
     tower: tuple[TowerStep, ...]
     wand_levels: tuple[WandLevel, ...]
-    minion_order: tuple[_Id, ...]
+    minion_order: tuple[Id, ...]
     ally_sets: tuple[SetRecord, ...]
     start_deck: StartDeck
     wicked_deck: WickedDeck
-    types: dict[_Id, TypeRecord]
+    types: dict[Id, TypeRecord]
     cards: tuple[CardRecord, ...]
     sources: dict[str, tuple[str, ...]]
 
@@ -310,27 +307,32 @@ _GROUPS: Final = {
 
 def _check(data: CatalogueFile) -> None:
     """References between the parts that types alone cannot say."""
-    _same("books (SB-2.2)", data.books, ("red", "blue", "green", "yellow", "silver"))
-    _same("colours (SB-2.2)", data.colours, data.books[:-1])
-    _same("policies (SB-16.8)", data.reaction_policies, ("when_it_matters", "always", "never"))
-    _same("groups of cards (SB-2)", sorted(Counter(c.group for c in data.cards).items()), sorted(_GROUPS.items()))
+    same(DATA_FILE, "books (SB-2.2)", data.books, ("red", "blue", "green", "yellow", "silver"))
+    same(DATA_FILE, "colours (SB-2.2)", data.colours, data.books[:-1])
+    same(DATA_FILE, "policies (SB-16.8)", data.reaction_policies, ("when_it_matters", "always", "never"))
+    same(
+        DATA_FILE,
+        "groups of cards (SB-2)",
+        sorted(Counter(c.group for c in data.cards).items()),
+        sorted(_GROUPS.items()),
+    )
     _check_places(data)
     _check_cards(data)
     _check_decks(data)
     _check_tower(data)
 
 
-def _same(what: str, found: Sequence[object], expected: Sequence[object]) -> None:
-    if [*found] != [*expected]:
-        raise CatalogueError(f"{DATA_FILE}: {what} are {[*found]}, the rules have {[*expected]}")
-
-
 def _check_places(data: CatalogueFile) -> None:
     """SB-2.1, SB-2.2: the first five places are those of the tracks."""
-    _same("books of the tracks", [track.book for track in data.tracks], data.books)
-    _same("places of the tracks", [track.place for track in data.tracks], [place.id for place in data.locations[:5]])
-    _same("pieces", [t.piece for t in data.tracks], [*(f"hat_{colour}" for colour in data.colours), "troll"])
-    _same("villages", [place.kind for place in data.locations[5:]], ["village"] * data.constants.villages)
+    same(DATA_FILE, "books of the tracks", [track.book for track in data.tracks], data.books)
+    same(
+        DATA_FILE,
+        "places of the tracks",
+        [track.place for track in data.tracks],
+        [place.id for place in data.locations[:5]],
+    )
+    same(DATA_FILE, "pieces", [t.piece for t in data.tracks], [*(f"hat_{colour}" for colour in data.colours), "troll"])
+    same(DATA_FILE, "villages", [place.kind for place in data.locations[5:]], ["village"] * data.constants.villages)
     for track in data.tracks:
         if track.length != data.constants.track_end or track.piece_start != data.constants.track_start:
             raise CatalogueError(f"{DATA_FILE}: the track {track.id} is not like the others (SB-2.2)")
@@ -346,7 +348,12 @@ def _check_cards(data: CatalogueFile) -> None:
         if data.types[card.type].timing != card.timing:
             raise CatalogueError(f"{DATA_FILE}: {card.id} and its type differ in timing")
     _known(by_id, data.minion_order, "minion_order")
-    _same("cards of the sets", [c.id for c in data.cards if c.set], [c for s in data.ally_sets for c in s.cards])
+    same(
+        DATA_FILE,
+        "cards of the sets",
+        [c.id for c in data.cards if c.set],
+        [c for s in data.ally_sets for c in s.cards],
+    )
     for ally_set in data.ally_sets:
         for card in (by_id[name] for name in ally_set.cards):
             if card.set != ally_set.id or card.influence != ally_set.influence:
@@ -367,14 +374,14 @@ def _check_decks(data: CatalogueFile) -> None:
     start, wicked = data.start_deck, data.wicked_deck
     named = (*start.always, *start.mages_1_2, *start.troll_buster, *wicked.shuffled)
     _known(by_id, named, "a deck")
-    _same("top of the wicked deck and Troll Buster", (wicked.top,), start.troll_buster)
+    same(DATA_FILE, "top of the wicked deck and Troll Buster", (wicked.top,), start.troll_buster)
     everywhere = [name for name in named if by_id[name].kind == "wicked"]
-    _same("wicked cards", sorted(everywhere), sorted(card.id for card in data.cards if card.kind == "wicked"))
+    same(DATA_FILE, "wicked cards", sorted(everywhere), sorted(card.id for card in data.cards if card.kind == "wicked"))
 
 
 def _check_tower(data: CatalogueFile) -> None:
     """SB-2.4: only the last step loses, and what moves comes before what is added."""
-    _same("steps of the tower", [step.step for step in data.tower], range(1, len(data.tower) + 1))
+    same(DATA_FILE, "steps of the tower", [step.step for step in data.tower], range(1, len(data.tower) + 1))
     for step in data.tower:
         last = step is data.tower[-1]
         if ("lose" in step.on_enter) is not last or (step.strength is None) is not last:
@@ -390,13 +397,10 @@ def load(data: bytes) -> CatalogueFile:
     Raises:
         CatalogueError: with the place and the fault.
     """
-    try:
-        catalogue = msgspec.json.decode(data, type=CatalogueFile)
-    except msgspec.ValidationError as error:
-        raise CatalogueError(f"{DATA_FILE}: {error}") from error
+    catalogue = typed(data, CatalogueFile, DATA_FILE)
     _check(catalogue)
     return catalogue
 
 
-DATA_BYTES: Final = importlib.resources.files("spellbound").joinpath("data", DATA_FILE).read_bytes()
+DATA_BYTES: Final = read_data("spellbound", DATA_FILE)
 DATA: Final = load(DATA_BYTES)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from grimoire.engine.written import PositionError, demand
+from grimoire.engine.written import demand, fault_of, once_each
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.cards import (
     ALLIES,
@@ -65,11 +64,7 @@ def position_fault(event: pb.PositionArranged, terms: Terms) -> str:
     >>> position_fault(pb.PositionArranged(), Terms(seats=1, mage_seats=(0,)))
     'The match has the seats [0] for its mages (SB-1.2).'
     """
-    try:
-        check_position(event, terms)
-    except PositionError as error:
-        return str(error)
-    return ""
+    return fault_of(check_position, event, terms)
 
 
 def check_position(event: pb.PositionArranged, terms: Terms) -> None:
@@ -155,7 +150,7 @@ def _check_cards(event: pb.PositionArranged) -> None:
     everything += [card for card in event.face_down if card]
     everything += [card for card in event.removed if card not in SPELLS and card not in MINIONS]
     everything += [event.progress.card] if event.HasField("progress") else []
-    _once_each(everything, CARD_ORDER, "card")
+    once_each(everything, CARD_ORDER, "card", "SB-2", twice="SB-22.1")
     missing = next((card for card in _AT_TABLE if card not in everything), "")
     demand(not missing, f"{missing} lies nowhere.", "SB-22.1")
     demand(len(everything) == len(_AT_TABLE), "A spell or a minion lies among other cards.", "SB-2.14")
@@ -169,18 +164,11 @@ def _check_cards(event: pb.PositionArranged) -> None:
     demand(event.wicked_top == next(iter(event.wicked_deck), ""), "The wicked deck's top card is another.", "SB-2.14")
 
 
-def _once_each(things: Iterable[str], known: Iterable[str], what: str) -> None:
-    known = {*known}
-    for thing, times in Counter(things).items():
-        demand(thing in known, f"There is no {what} {thing[:SHOWN]!r}.", "SB-2")
-        demand(times == 1, f"{thing} is in two places.", "SB-22.1")
-
-
 def _check_spells(event: pb.PositionArranged) -> None:
     """SB-2.12, SB-22.6."""
     held = [spell for mage in event.mages for spell in mage.spells]
     gone = [card for card in event.removed if card in SPELLS]
-    _once_each([*held, *gone, *event.spell_deck], SPELLS, "spell")
+    once_each([*held, *gone, *event.spell_deck], SPELLS, "spell", "SB-2", twice="SB-22.1")
     demand(len(held) + len(gone) + len(event.spell_deck) == len(SPELLS), "There are ten spells.", "SB-2.12")
     demand(event.spell_deck_count == len(event.spell_deck), "The spell deck's count and its cards differ.")
     for spell in held:

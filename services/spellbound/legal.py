@@ -12,8 +12,8 @@ from typing import Final
 
 from grimoire.engine import Legal, Prompt
 from grimoire.engine.legal import Fixed
+from grimoire.engine.slots import Slot, assign, one, some
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
-from grimoire.v1 import prompt_pb2
 from spellbound.battle import SUN, battle_fault, destroyable
 from spellbound.cards import FORTUNA, MODES, PIXIES, STEPS, TYPE, WICKED
 from spellbound.judge import ANY_TIME
@@ -55,7 +55,6 @@ GRAVE: Final = "grave"
 LOSES_A_BOOK: Final = "loses_a_book"
 """Flag of an end of the story that moves a piece onto a book (SB-11.2)."""
 
-_Slot = prompt_pb2.Slot
 _Refs = tuple[str, ...]
 
 _PLACE_REFS: Final = tuple(f"place:{place}" for place in PLACES)
@@ -80,25 +79,9 @@ def _complete(command: str, *fixed: tuple[str, Fixed], label: str = "", flags: t
     return Legal(command, fixed, flags=flags, label=label or command)
 
 
-@functools.cache
-def _asks(field: str) -> prompt_pb2.Label:
-    """The question that a slot is: a term of the game."""
-    return prompt_pb2.Label(key=f"slot_{field}")
-
-
-@functools.lru_cache(maxsize=4096)
-def _one(field: str, refs: _Refs) -> _Slot:
-    return _Slot(field=field, label=_asks(field), one=prompt_pb2.One(candidates=refs))
-
-
-@functools.lru_cache(maxsize=4096)
-def _some(field: str, refs: _Refs, most: int) -> _Slot:
-    return _Slot(field=field, label=_asks(field), some=prompt_pb2.Some(candidates=refs, min=1, max=most))
-
-
 def _open(
     command: str,
-    *slots: _Slot,
+    *slots: Slot,
     fixed: tuple[tuple[str, Fixed], ...] = (),
     label: str = "",
     about: tuple[tuple[str, str], ...] = (),
@@ -111,8 +94,8 @@ def _cards(cards: Iterable[str]) -> _Refs:
     return tuple([f"card:{card}" for card in cards])
 
 
-def _to(places: Iterable[int]) -> _Slot:
-    return _one("to", tuple([_PLACE_REFS[place] for place in places]))
+def _to(places: Iterable[int]) -> Slot:
+    return one("to", tuple([_PLACE_REFS[place] for place in places]))
 
 
 # ---- witching time ---------------------------------------------------------------------------------------------------
@@ -123,9 +106,9 @@ def _witching(state: State, seat: int) -> Iterator[Legal]:
     together = len(pixies) > 1
     alone = [card for card in state.lower if card != FORTUNA and not (together and card in PIXIES)]
     if alone or state.upper:
-        yield _open("send_to_tower", _some("cards", _cards((*alone, *state.upper)), 1))
+        yield _open("send_to_tower", some("cards", _cards((*alone, *state.upper)), 1, 1))
     if together:
-        yield _open("send_to_tower", _some("cards", _cards(pixies), len(pixies)), label="send_to_tower_pixies")
+        yield _open("send_to_tower", some("cards", _cards(pixies), 1, len(pixies)), label="send_to_tower_pixies")
     if not skip_fault(state):
         yield _complete("skip_turn")
     yield from _battle(state)
@@ -138,16 +121,15 @@ def _battle(state: State) -> Iterator[Legal]:
         return
     cards = _cards(destroyable(state))
     gained = [book for book, at in zip(BOOKS, state.books, strict=True) if at == GAINED]
-    refs = [prompt_pb2.AssignChoice(ref=f"book:{book}", choices=(SUN, *cards)) for book in gained]
-    assign = prompt_pb2.Assign(refs=refs, once=cards)
-    yield _open("declare_final_battle", _Slot(field="books", label=_asks("books"), assign=assign), flags=(GRAVE,))
+    uses = assign("books", [(f"book:{book}", (SUN, *cards)) for book in gained], once=cards)
+    yield _open("declare_final_battle", uses, flags=(GRAVE,))
 
 
 def _whenever_asked(state: State, seat: int) -> Iterator[Legal]:
     """What the active seat may do in witching time, in the story and during a card (SB-4.4)."""
     for village, lying in enumerate(state.lying):
         if lying:
-            cards = _some("cards", _cards(card for card, _ in lying), len(lying))
+            cards = some("cards", _cards(card for card, _ in lying), 1, len(lying))
             fixed = (("village", VILLAGES[village]),)
             yield _open("discard_influence", cards, fixed=fixed, label="discard_influence_at")
     seats = state.terms.mage_seats
@@ -166,7 +148,7 @@ def _story(state: State, seat: int) -> Iterator[Legal]:
         yield from _plays(state, card)
     discards = [card for card in state.lower if card != FORTUNA]
     if discards:
-        yield _open("discard_card", _one("card", _cards(discards)))
+        yield _open("discard_card", one("card", _cards(discards)))
     yield from _wand(state)
     yield from _battle(state)
     yield from _whenever_asked(state, seat)
@@ -184,7 +166,7 @@ def _plays(state: State, card: str) -> Iterator[Legal]:
             cost = cost_cards(state, card)
             if cost:
                 fixed = ("card", card), ("mode", name)
-                yield _open("play_card", _one("discard", _cards(cost)), fixed=fixed, label=label)
+                yield _open("play_card", one("discard", _cards(cost)), fixed=fixed, label=label)
         elif not mode_fault(state, card, mode, ""):
             yield _complete("play_card", ("card", card), ("mode", name), label=label)
 
@@ -200,7 +182,7 @@ def _wand(state: State) -> Iterator[Legal]:
         yield _complete("use_wand", ("level", 2), label="use_wand_2")
     wicked = wicked_in_upper_row(state)
     if level > 2 and wicked:
-        yield _open("use_wand", _one("card", _cards(wicked)), fixed=(("level", 3),), label="use_wand_3")
+        yield _open("use_wand", one("card", _cards(wicked)), fixed=(("level", 3),), label="use_wand_3")
 
 
 def _reach(state: State, mage: int) -> list[int]:
@@ -228,12 +210,12 @@ def _steps(state: State, progress: Progress, step: str) -> Iterator[Legal]:
         yield from _movements(state, progress)
     elif step == "watchman":
         cities = [_PLACE_REFS[city] for city in HATS if not watchman_fault(state, city)]
-        yield _open("card_step", _one("city", tuple(cities)), fixed=(fixed,), label=label)
+        yield _open("card_step", one("city", tuple(cities)), fixed=(fixed,), label=label)
     elif step == "changeling":
         villages = [place for place in _ALL_PLACES[FIRST_VILLAGE:] if not changeling_fault(state, place)]
         if villages:
             refs = tuple(_PLACE_REFS[place] for place in villages)
-            yield _open("card_step", _one("village", refs), fixed=(fixed,), label=label)
+            yield _open("card_step", one("village", refs), fixed=(fixed,), label=label)
     elif not STEP_FAULTS[step](state, progress):
         yield _complete("card_step", fixed, label=label)
 
@@ -259,7 +241,7 @@ def _spell(spell: str, *fixed: tuple[str, Fixed]) -> Legal:
     return _complete("cast_spell", ("spell", spell), *fixed, label=f"cast_spell_{spell}")
 
 
-def _spell_at(spell: str, slot: _Slot, *fixed: tuple[str, Fixed]) -> Legal:
+def _spell_at(spell: str, slot: Slot, *fixed: tuple[str, Fixed]) -> Legal:
     return _open("cast_spell", slot, fixed=(("spell", spell), *fixed), label=f"cast_spell_{spell}")
 
 
@@ -276,7 +258,7 @@ def _plain(spell: str) -> Callable[[State], Iterator[Legal]]:
 def _book_wyrm(state: State) -> Iterator[Legal]:
     books = tuple(f"book:{BOOKS[book]}" for book in books_on_track(state))
     if books:
-        yield _spell_at(BOOK_WYRM, _one("book", books))
+        yield _spell_at(BOOK_WYRM, one("book", books))
 
 
 def _teleport(state: State) -> Iterator[Legal]:
@@ -293,14 +275,14 @@ def _puppetry(state: State) -> Iterator[Legal]:
 def _sun_burst(state: State) -> Iterator[Legal]:
     wicked = [card for card in state.moon_pile if card in WICKED]
     if wicked:
-        yield _spell_at(SUN_BURST, _one("card", _cards(wicked)))
+        yield _spell_at(SUN_BURST, one("card", _cards(wicked)))
 
 
 def _hat_trick(state: State) -> Iterator[Legal]:
     moves = () if state.batch is None else state.batch.moves
     hats = tuple(f"piece:{PIECES[piece]}" for piece in HATS if piece in moves)
     if hats:
-        yield _spell_at(HAT_TRICK, _one("piece", hats))
+        yield _spell_at(HAT_TRICK, one("piece", hats))
 
 
 _SPELLS: Final[dict[str, Callable[[State], Iterator[Legal]]]] = {
@@ -337,7 +319,7 @@ def _consent(_state: State, _seat: int) -> Iterator[Legal]:
 
 
 def _choose_book(state: State, _seat: int) -> Iterator[Legal]:
-    yield _open("choose_book", _one("book", tuple(f"book:{BOOKS[book]}" for book in books_on_track(state))))
+    yield _open("choose_book", one("book", tuple(f"book:{BOOKS[book]}" for book in books_on_track(state))))
 
 
 _LISTERS: Final[dict[Stage, Callable[[State, int], Iterable[Legal]]]] = {

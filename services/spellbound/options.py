@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from grimoire.engine import Illegal, Leaving, MatchFacts
+from grimoire.engine.options import bad_option, unknown_option
 from spellbound.catalogue import DATA
-from spellbound.rejections import bad_option
 from spellbound.state import Terms
 
 __all__ = ["DIFFICULTY", "MAX_MAGES", "OPTIONS", "PRESETS", "RANDOM", "SECONDS", "configure", "terms_of"]
@@ -17,6 +17,9 @@ MAX_MAGES: Final = DATA.options.mages.max
 RANDOM: Final = "random"
 DIFFICULTY: Final = ("mages", "troll_buster", "dan", "witchfinder_general")
 """Options that make a match harder or easier (SB-24)."""
+
+RULE: Final = "SB-1.4"
+"""What a wrong option breaks."""
 
 _SWITCH: Final = ("false", "true")
 
@@ -48,10 +51,9 @@ def configure(options: Mapping[str, str], seats: int) -> MatchFacts | Illegal:
         return bad_option(
             "seats", str(seats), f"1..{MAX_MAGES}", "Spellbound is played by one to four seats.", "SB-1.2"
         )
-    for name in options:
-        if name not in OPTIONS:
-            known = ", ".join(OPTIONS)
-            return bad_option(name, options[name], known, f"There is no option {name[:40]!r}; the options are {known}.")
+    unknown = unknown_option(options, OPTIONS, RULE)
+    if unknown is not None:
+        return unknown
     chosen: dict[str, str] = {}
     for name in OPTIONS:
         judge = _JUDGES[name]
@@ -88,7 +90,7 @@ def _among(name: str, value: str, allowed: tuple[str, ...]) -> str | Illegal:
     if value in allowed:
         return value
     listed = ", ".join(allowed)
-    return bad_option(name, value, listed, f"{name} must be one of {listed}, not {value[:40]}.")
+    return bad_option(name, value, listed, f"{name} must be one of {listed}, not {value[:40]}.", RULE)
 
 
 def _mages(value: str | None, seats: int, _chosen: Mapping[str, str]) -> str | Illegal:
@@ -107,7 +109,7 @@ def _mage_seats(value: str | None, seats: int, chosen: Mapping[str, str]) -> str
     if fits and {*value.split(",")} == {str(seat) for seat in range(seats)}:
         return value
     sentence = f"mage_seats must name the seat of each of the {mages} mages, every seat at least once, as in 0,1,0."
-    return bad_option("mage_seats", value, f"{mages} seats, divided by commas", sentence)
+    return bad_option("mage_seats", value, f"{mages} seats, divided by commas", sentence, RULE)
 
 
 def _first_mage(value: str | None, _seats: int, chosen: Mapping[str, str]) -> str | Illegal:

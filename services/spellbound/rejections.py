@@ -7,7 +7,7 @@ from typing import Final
 
 from grimoire.engine import Illegal
 
-__all__ = ["CODES", "ORDER", "bad_option", "bad_position", "refuse"]
+__all__ = ["CODES", "ORDER", "bad_position", "refuse"]
 
 CODES: Final[dict[str, tuple[str, str]]] = {
     "match_over": ("SB-15.1", "The match is over."),
@@ -55,9 +55,6 @@ CODES: Final[dict[str, tuple[str, str]]] = {
 
 ORDER: Final = tuple(CODES)
 
-_SHOWN_CHARACTERS: Final = 40
-"""So much of a sender's own text comes back in a rejection."""
-
 
 @functools.cache
 def refuse(code: str, rule: str = "") -> Illegal:
@@ -72,12 +69,6 @@ def refuse(code: str, rule: str = "") -> Illegal:
     """
     usual, sentence = CODES[code]
     return Illegal(code, rule or usual, sentence)
-
-
-def bad_option(name: str, value: str, allowed: str, sentence: str, rule: str = "SB-1.4") -> Illegal:
-    """An option that is unknown or out of range; the field is named."""
-    name, value = name[:_SHOWN_CHARACTERS], value[:_SHOWN_CHARACTERS]
-    return Illegal("bad_option", rule, sentence, (("name", name), ("value", value), ("allowed", allowed)), name)
 
 
 def bad_position(fault: str) -> Illegal:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 import msgspec
 
-from grimoire.engine.catalogue import CatalogueError, Id, Names, Natural, Positive, Record, read_data, typed
+from grimoire.engine.catalogue import CatalogueError, Id, Names, Natural, Positive, Record, read_data, same, typed
 from grimoire.engine.options import Choice, Range
 
 __all__ = [
@@ -187,16 +186,11 @@ _SPELLS: Final = (
 
 def _check(data: CatalogueFile) -> None:
     """References between the parts that types alone cannot say."""
-    _same("kinds (WG-2.1)", [kind.id for kind in data.kinds], _KINDS)
-    _same("spells (WG-13)", [spell.id for spell in data.spells], _SPELLS)
-    _same("seats that may begin", data.options.first_player.values, ("random", *data.seats))
+    same(DATA_FILE, "kinds (WG-2.1)", [kind.id for kind in data.kinds], _KINDS)
+    same(DATA_FILE, "spells (WG-13)", [spell.id for spell in data.spells], _SPELLS)
+    same(DATA_FILE, "seats that may begin", data.options.first_player.values, ("random", *data.seats))
     _check_numbers(data)
     _check_board(data.board)
-
-
-def _same(what: str, found: Sequence[object], expected: Sequence[object]) -> None:
-    if [*found] != [*expected]:
-        raise CatalogueError(f"{DATA_FILE}: {what} are {[*found]}, the rules have {[*expected]}")
 
 
 def _check_numbers(data: CatalogueFile) -> None:
@@ -226,11 +220,11 @@ def _check_board(board: BoardRecord) -> None:
             raise CatalogueError(f"{DATA_FILE}: {space.id} does not touch exactly its neighbours (WG-2.6)")
         if (space.kind == "terrace") is (space.terrace_owner is None):
             raise CatalogueError(f"{DATA_FILE}: {space.id} is no terrace of anybody (WG-2.7)")
-    _same("deposits", sorted(board.deposits), sorted(s.id for s in board.spaces if s.has_deposit))
-    _same("pits", sorted(board.pits), sorted(s.id for s in board.spaces if s.kind == "pit"))
+    same(DATA_FILE, "deposits", sorted(board.deposits), sorted(s.id for s in board.spaces if s.has_deposit))
+    same(DATA_FILE, "pits", sorted(board.pits), sorted(s.id for s in board.spaces if s.kind == "pit"))
     for colour, start in (("blue", board.start.blue), ("red", board.start.red)):
         terrace = sorted(s.id for s in board.spaces if s.terrace_owner == colour)
-        _same(f"start spaces of {colour} (WG-3.2)", sorted(start), terrace)
+        same(DATA_FILE, f"start spaces of {colour} (WG-3.2)", sorted(start), terrace)
 
 
 def load(data: bytes) -> CatalogueFile:

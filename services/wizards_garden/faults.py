@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
-from grimoire.engine.written import PositionError, demand
+from grimoire.engine.written import demand, fault_of, once_each
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from wizards_garden.board import (
     ADJACENT,
@@ -48,11 +47,7 @@ def position_fault(event: pb.PositionArranged, terms: Terms) -> str:
     >>> position_fault(pb.PositionArranged(), Terms(spells_per_player=2, turn_limit=200))
     'The match has the turn limit 200.'
     """
-    try:
-        check_position(event, terms)
-    except PositionError as error:
-        return str(error)
-    return ""
+    return fault_of(check_position, event, terms)
 
 
 def check_position(event: pb.PositionArranged, terms: Terms) -> None:
@@ -196,7 +191,7 @@ def _check_cards(event: pb.PositionArranged) -> None:
     boards = [card for board in event.boards for card in board.spirits]
     hands = [card for hand in event.hands for card in hand.cards]
     everything = [*boards, *event.row, *hands, *event.deck, *event.discards]
-    _once_each(everything, CARD_KIND, "card")
+    once_each(everything, CARD_KIND, "card", "WG-2.2")
     demand(len(everything) == len(CARDS), f"A position has all {len(CARDS)} spirit cards.", "WG-2.2")
     demand(event.deck_count == len(event.deck), "The deck's count and its cards differ.")
     rows = 0 if event.phase == Stage.PREPARATION else _LIMITS.open_row
@@ -206,20 +201,13 @@ def _check_cards(event: pb.PositionArranged) -> None:
 def _check_spells(event: pb.PositionArranged, terms: Terms) -> None:
     cast = [each.spell for each in event.cast]
     everything = [*(spell for hand in event.hands for spell in hand.spells), *cast, *event.set_aside]
-    _once_each(everything, SPELLS, "spell")
+    once_each(everything, SPELLS, "spell", "WG-2.2")
     demand(len(everything) == len(SPELLS), f"A position has all {len(SPELLS)} spells.", "WG-2.2")
     demand(all(each.seat < 2 for each in event.cast), "There are two seats, 0 and 1.", "WG-1.2")
     for hand in event.hands:
         dealt = len(hand.spells) + sum(each.seat == hand.seat for each in event.cast)
         most = terms.spells_per_player
         demand(dealt <= most, f"A seat has at most {most} spells, in hand and cast.", "WG-1.3")
-
-
-def _once_each(things: Iterable[str], known: Iterable[str], what: str) -> None:
-    known = {*known}
-    for thing, times in Counter(things).items():
-        demand(thing in known, f"There is no {what} {thing[:40]!r}.", "WG-2.2")
-        demand(times == 1, f"{thing} is in two places.", "WG-2.2")
 
 
 # ---- threats ---------------------------------------------------------------------------------------------------------

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.resources
+from collections.abc import Iterable
 from typing import Annotated, TypeVar
 
 import msgspec
 
-__all__ = ["CatalogueError", "Id", "Names", "Natural", "Positive", "Record", "Text", "read_data", "typed"]
+__all__ = ["CatalogueError", "Id", "Names", "Natural", "Positive", "Record", "Text", "read_data", "same", "typed"]
 
 R = TypeVar("R")
 
@@ -59,3 +60,22 @@ def typed(data: bytes, kind: type[R], file: str) -> R:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
         raise CatalogueError(f"{file}: {error}") from error
+
+
+def same(file: str, what: str, found: Iterable[object], expected: Iterable[object]) -> None:
+    """Judges that a list of the data is what the rules have, in their order.
+
+    Args:
+        file: its name, for the error.
+        what: how the error calls the list.
+        found: as the data have it.
+        expected: as the rules, or other parts of the data, have it.
+
+    Raises:
+        CatalogueError: if they differ.
+
+    >>> same("yard.json", "kinds (XX-2)", ["gnome", "pest"], ("gnome", "pest"))
+    """
+    has, wanted = [*found], [*expected]
+    if has != wanted:
+        raise CatalogueError(f"{file}: {what} are {has}, the rules have {wanted}")

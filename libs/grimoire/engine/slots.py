@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from grimoire.v1 import prompt_pb2
 
-__all__ = ["Slot", "amounts", "number", "one", "some"]
+__all__ = ["Slot", "amounts", "assign", "number", "one", "some"]
 
 Slot = prompt_pb2.Slot
 
@@ -47,3 +47,9 @@ def amounts(field: str, most: Iterable[tuple[str, int]], least_sum: int, most_su
     refs = [prompt_pb2.AmountRange(ref=ref, min=0, max=amount) for ref, amount in most]
     chosen = prompt_pb2.Amounts(refs=refs, min_sum=least_sum, max_sum=most_sum)
     return Slot(field=field, label=_asks(field), amounts=chosen)
+
+
+def assign(field: str, choices: Iterable[tuple[str, tuple[str, ...]]], once: tuple[str, ...] = ()) -> Slot:
+    """One choice for each of these things: ref and choices of each, and the choices that serve one thing only."""
+    refs = [prompt_pb2.AssignChoice(ref=ref, choices=offered) for ref, offered in choices]
+    return Slot(field=field, label=_asks(field), assign=prompt_pb2.Assign(refs=refs, once=once))

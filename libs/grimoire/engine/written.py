@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ParamSpec
 
 __all__ = [
     "PositionError",
     "by_name",
     "by_number",
     "demand",
+    "fault_of",
     "flag",
     "known_keys",
     "known_word",
+    "once_each",
     "one_of",
     "whole_number",
     "words",
 ]
+
+P = ParamSpec("P")
 
 _SHOWN = 40
 """Characters of what was written that a sentence repeats."""
@@ -43,6 +49,19 @@ def demand(holds: object, sentence: str, rule: str = "") -> None:
     """
     if not holds:
         raise PositionError(sentence, rule)
+
+
+def fault_of(check: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> str:
+    """What a check finds wrong with what it is given, as a sentence; empty: nothing.
+
+    >>> fault_of(demand, False, "A hand has six cards.", "XX-2")
+    'A hand has six cards (XX-2).'
+    """
+    try:
+        check(*args, **kwargs)
+    except PositionError as error:
+        return str(error)
+    return ""
 
 
 def known_keys(mapping: Mapping[str, object], known: Iterable[str], where: str) -> None:
@@ -111,13 +130,14 @@ def words(mapping: Mapping[str, object], key: str, default: Sequence[str] = ()) 
     return [str(each) for each in value]
 
 
-def known_word(word: str, known: Iterable[str], what: str) -> str:
+def known_word(word: str, known: Iterable[str], what: str, rule: str = "") -> str:
     """The word itself.
 
     Args:
         word: as it was written.
         known: every word there is.
         what: how a sentence calls such a thing.
+        rule: the one that says which there are.
 
     Raises:
         PositionError: for any other word.
@@ -125,9 +145,30 @@ def known_word(word: str, known: Iterable[str], what: str) -> str:
     >>> known_word("ruby", ("ruby", "orc"), "card")
     'ruby'
     """
-    if word not in known:
-        raise PositionError(f"There is no {what} {word[:_SHOWN]!r}.")
+    demand(word in known, f"There is no {what} {word[:_SHOWN]!r}.", rule)
     return word
+
+
+def once_each(things: Iterable[str], known: Iterable[str], what: str, rule: str = "", *, twice: str = "") -> None:
+    """Judges that things are known, and each of them in one place.
+
+    Args:
+        things: from all places together.
+        known: every thing there is.
+        what: how a sentence calls such a thing.
+        rule: the one that says which there are.
+        twice: the one that nothing is in two places; the same unless it is named.
+
+    Raises:
+        PositionError: for the first that is not.
+
+    >>> fault_of(once_each, ["ruby", "orc", "ruby"], ("ruby", "orc", "elf"), "card", "XX-2")
+    'ruby is in two places (XX-2).'
+    """
+    known = {*known}
+    for thing, times in Counter(things).items():
+        known_word(thing, known, what, rule)
+        demand(times == 1, f"{thing} is in two places.", twice or rule)
 
 
 def by_name(mapping: Mapping[str, object], key: str, names: Sequence[str]) -> dict[str, object]:
