@@ -163,7 +163,7 @@ class BothTexts(Record, frozen=True):
 class BraveRecord(Record, frozen=True):
     """What a brave role does; fields that do not belong to its kind are absent."""
 
-    take: dict[ResourceId, Positive] = {}
+    take: dict[ResourceId, Positive] = msgspec.field(default_factory=dict)
     move: bool = False
     deliver: bool = False
     dispel: bool = False
@@ -204,15 +204,15 @@ class EventParams(Record, frozen=True):
 
     min_roles: Natural = 0
     max_roles: Natural = 0
-    vp_by_count: dict[str, int] = {}
+    vp_by_count: dict[str, int] = msgspec.field(default_factory=dict)
     instead_of_cowardly: InsteadRecord = InsteadRecord()
     leader_must_be: Literal["brave"] | None = None
-    vp_per_pawn: dict[Land, int] = {}
+    vp_per_pawn: dict[Land, int] = msgspec.field(default_factory=dict)
     first_vp: Natural = 0
     second_vp: Natural = 0
     second_from_seats: Natural = 0
     vp_per_resource: int = 0
-    set_vp: dict[str, Positive] = {}
+    set_vp: dict[str, Positive] = msgspec.field(default_factory=dict)
     max_sets: Natural = 0
     vp_if_same_terrain: Natural = 0
 

@@ -36,7 +36,7 @@ def _begin(draft: Draft, seats: int) -> None:
 
 def _table_laid(draft: Draft, event: pb.TableLaid) -> None:
     _begin(draft, len(event.seats))
-    draft.first_seat = event.first_seat
+    draft.first_seat = draft.leader = event.first_seat  # BS-4.6
     draft.vp = tuple(seat.vp for seat in event.seats)
     draft.resources = tuple(read(seat.resources) for seat in event.seats)
     draft.pawns = tuple((seat.pawns[0], seat.pawns[1]) for seat in event.seats)
@@ -218,7 +218,7 @@ def _offer_made(draft: Draft, event: pb.OfferMade) -> None:
     _answered(draft, event.seat)
 
 
-def _offers_revealed(draft: Draft, event: pb.OffersRevealed) -> None:
+def _offers_revealed(draft: Draft, _event: pb.OffersRevealed) -> None:
     draft.offers = (None,) * len(draft.offers)
 
 

@@ -104,9 +104,9 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     """An open step (BS-6).
 
     Attributes:
-        number: from 1 within one carrying out of an action.
-        group: the highest one is on top of the stack.
         cause: the role, tile or cloud that opened it.
+        number: from 1 within one carrying out of an action; 0 before it opens.
+        group: the highest one is on top of the stack.
         take: gather: the most of each.
         one: gather: exactly one of them, not any part.
         moves: move: moves that are left.
@@ -118,10 +118,10 @@ class Step(msgspec.Struct, frozen=True, gc=False):
         circles: turbo: those of the tile.
     """
 
-    number: int
-    group: int
     kind: StepKind
     cause: str
+    number: int = 0
+    group: int = 0
     take: Holding = NOTHING
     one: bool = False
     moves: int = 0
@@ -142,7 +142,7 @@ class Extra(msgspec.Struct, frozen=True, gc=False):
     def __repr__(self) -> str:
         return "Extra(...)"
 
-    def __rich_repr__(self) -> list[object]:
+    def __rich_repr__(self) -> list[tuple[str, object]]:
         return []
 
 
