@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,18 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
-from grimoire.engine import ALL, PUBLIC, Actor, Decision, Illegal, Seat, Setup, Start, Viewer
-from grimoire.fairness import RecordedDraws, Secret
+from grimoire.engine import ALL, PUBLIC, Illegal, Seat, Setup, Viewer
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
-from grimoire.match.branch import MAX_POSITION_BYTES
 from spellbound.positions import SpellboundPositions, position_fault
 from spellbound.rules import Spellbound
 from spellbound.state import Result, Stage, State, WindowKind
-from tests.battery.playing import complete
+from tests.support.branching import Branches
 
 GAME = Spellbound()
 POSITIONS = SpellboundPositions()
 SEATS = 3
+VIEWERS = (PUBLIC, ALL, Viewer.of_seat(Seat(1)))
 OPTIONS = {"mages": "4", "mage_seats": "0,1,2,1"}
 """Four mages of three seats: one seat holds two of them."""
 
@@ -71,12 +69,16 @@ FAR_GAMES: tuple[Mapping[str, Any], ...] = (
         "deck_top": ["basic_influence_blue", "dragon_1", "basic_magic_red", "lizardman_3", "dark_elf_1"],
     },
 )
-USEFUL = ("card_step", "play_card", "cast_spell", "use_wand", "answer_ride", "declare_final_battle")
-"""Commands that a random player takes more often than its chance: they make what branches must stand."""
-
-
-def draws(seed: int) -> RecordedDraws:
-    return RecordedDraws(GAME.id, Secret(random.Random(f"joint {seed}").randbytes(32)))
+BRANCHES = Branches(
+    GAME,
+    POSITIONS,
+    position_fault,
+    lambda _state: options(),
+    SEATS,
+    useful=("card_step", "play_card", "cast_spell", "use_wand", "answer_ride", "declare_final_battle"),
+    more_often=6,
+)
+play_on, draws = BRANCHES.play_on, BRANCHES.draws
 
 
 def options() -> dict[str, str]:
@@ -86,9 +88,7 @@ def options() -> dict[str, str]:
 
 
 def started(seed: int, position: bytes = b"") -> State:
-    start = GAME.start(Setup("branch", SEATS, options(), position), draws(seed))
-    assert isinstance(start, Start), start
-    return start.state
+    return BRANCHES.started(seed, options(), position)
 
 
 def beginning(seed: int) -> State:
@@ -99,28 +99,9 @@ def beginning(seed: int) -> State:
     return started(seed, POSITIONS.parse(FAR_GAMES[which], options()).SerializeToString())
 
 
-def play_on(state: State, seed: int) -> Iterator[State]:
-    """The state at each decision of a random match, the first included."""
-    chance = random.Random(seed)
-    while GAME.outcome(state) is None:
-        yield state
-        prompts = GAME.prompts(state)
-        [prompt] = chance.choices(prompts, [20 if each.required else 1 for each in prompts])
-        legal = GAME.legal(state, prompt.seat, prompt)
-        weights = [6 if entry.type.startswith(USEFUL) else 1 for entry in legal]
-        command = complete(chance.choices(legal, weights)[0], GAME.schema, chance)
-        decision = GAME.decide(state, Actor.of_seat(prompt.seat), command, prompt, draws(seed))
-        assert isinstance(decision, Decision), (decision, command)
-        state = decision.state
-
-
 def branch(state: State) -> State:
     """The state with which a new match from this one begins."""
-    event = POSITIONS.from_state(state)
-    assert position_fault(event, state.terms) == ""
-    body = event.SerializeToString(deterministic=True)
-    assert len(body) <= MAX_POSITION_BYTES
-    branched = started(0, body)
+    branched: State = BRANCHES.branch(state)
     usual, found = asdict(without_the_past(state, branched.facts)), asdict(branched)
     assert {name: found[name] for name in found if found[name] != usual[name]} == {}
     return branched
@@ -146,13 +127,7 @@ def shown(state: State, viewer: Viewer) -> pb.View:
 def test_any_decision_can_be_played_on_from(seed: int, first: int) -> None:
     for state in itertools.islice(play_on(beginning(seed), seed), first, 200, 7):
         branched = branch(state)
-        for viewer in (PUBLIC, ALL, Viewer.of_seat(Seat(1))):
-            assert shown(branched, viewer) == shown(state, viewer)
-        before, now = GAME.prompts(state), GAME.prompts(branched)
-        assert [(p.seat, p.kind, p.deadline_class) for p in now] == [(p.seat, p.kind, p.deadline_class) for p in before]
-        for old, new in zip(before, now, strict=True):
-            assert GAME.legal(branched, new.seat, new) == GAME.legal(state, old.seat, old)
-        assert GAME.outcome(branched) is None
+        BRANCHES.same_to_play(state, branched, VIEWERS, shown)
 
 
 def test_every_stage_and_window_can_be_played_on_from() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
-from collections.abc import Iterator
 
 import pytest
 from google.protobuf.message import Message
@@ -12,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from grimoire.engine import ALL, PUBLIC, Actor, Decision, Illegal, Seat, Setup, Start, Viewer
-from grimoire.fairness import RecordedDraws, Secret
+from grimoire.engine import ALL, PUBLIC, Actor, Illegal, Seat, Setup, Viewer
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
-from grimoire.match.branch import MAX_POSITION_BYTES
-from tests.battery.playing import complete
+from tests.support.branching import Branches
 from wizards_garden.positions import WizardsGardenPositions, position_fault
 from wizards_garden.rules import WizardsGarden
 from wizards_garden.state import Stage, State
@@ -24,50 +20,27 @@ from wizards_garden.state import Stage, State
 GAME = WizardsGarden()
 POSITIONS = WizardsGardenPositions()
 VIEWERS = (PUBLIC, ALL, Viewer.of_seat(Seat(0)), Viewer.of_seat(Seat(1)))
-TURN_LIMIT = "40"
-USEFUL = ("cast_", "declare_attack", "place_lantern", "threaten_", "bring_", "defend")
-"""Commands that a random player takes more often than its chance: battles and spells are what branches must stand."""
+BRANCHES = Branches(
+    GAME,
+    POSITIONS,
+    position_fault,
+    lambda state: options(state.terms.spells_per_player, state.terms.turn_limit),
+    seats=2,
+    useful=("cast_", "declare_attack", "place_lantern", "threaten_", "bring_", "defend"),  # battles and spells
+)
+play_on, branch, draws = BRANCHES.play_on, BRANCHES.branch, BRANCHES.draws
 
 
-def draws(seed: int) -> RecordedDraws:
-    return RecordedDraws(GAME.id, Secret(random.Random(f"joint {seed}").randbytes(32)))
+def options(spells: int, turn_limit: int = 40) -> dict[str, str]:
+    return {"turn_limit": str(turn_limit), "spells_per_player": str(spells)}
 
 
 def dealt(seed: int, spells: int) -> State:
-    start = GAME.start(Setup("branch", 2, {"turn_limit": TURN_LIMIT, "spells_per_player": str(spells)}), draws(seed))
-    assert isinstance(start, Start)
-    return start.state
+    return BRANCHES.started(seed, options(spells))
 
 
-def play_on(state: State, seed: int) -> Iterator[State]:
-    """The state at each decision of a random match, the first included."""
-    chance = random.Random(seed)
-    while GAME.outcome(state) is None:
-        yield state
-        [prompt] = GAME.prompts(state)
-        legal = GAME.legal(state, prompt.seat, prompt)
-        weights = [8 if entry.type.startswith(USEFUL) else 1 for entry in legal]
-        command = complete(chance.choices(legal, weights)[0], GAME.schema, chance)
-        decision = GAME.decide(state, Actor.of_seat(prompt.seat), command, prompt, draws(seed))
-        assert isinstance(decision, Decision), (decision, command)
-        state = decision.state
-
-
-def branch(state: State) -> State:
-    """The state with which a new match from this one begins."""
-    event = POSITIONS.from_state(state)
-    assert position_fault(event, state.terms) == ""
-    body = event.SerializeToString(deterministic=True)
-    assert len(body) <= MAX_POSITION_BYTES
-    terms = state.terms
-    options = {"turn_limit": str(terms.turn_limit), "spells_per_player": str(terms.spells_per_player)}
-    start = GAME.start(Setup("branched", 2, options, body), draws(0))
-    assert not isinstance(start, Illegal), start
-    assert len(start.events) == 1
-    return start.state
-
-
-def without_the_past(view: pb.View) -> pb.View:
+def shown(state: State, viewer: Viewer) -> pb.View:
+    view = GAME.view(state, viewer)
     view.ClearField("arranged")
     return view
 
@@ -78,12 +51,7 @@ def test_any_decision_can_be_played_on_from(seed: int, spells: int, first: int) 
     for state in itertools.islice(play_on(dealt(seed, spells), seed), first, 400, 10):
         branched = branch(state)
         assert branched == replace(state, events=branched.events, terms=replace(state.terms, arranged=True))
-        for viewer in VIEWERS:
-            assert without_the_past(GAME.view(branched, viewer)) == without_the_past(GAME.view(state, viewer))
-        (before,), (now,) = GAME.prompts(state), GAME.prompts(branched)
-        assert (now.seat, now.kind, now.deadline_class) == (before.seat, before.kind, before.deadline_class)
-        assert GAME.legal(branched, now.seat, now) == GAME.legal(state, before.seat, before)
-        assert GAME.outcome(branched) is None
+        BRANCHES.same_to_play(state, branched, VIEWERS, shown)
 
 
 def test_every_stage_can_be_played_on_from() -> None:
