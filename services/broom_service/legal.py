@@ -67,7 +67,7 @@ def _extra(state: State, seat: int) -> Iterator[Legal]:
     left = tuple(role for role in ROLE_IDS if role not in state.hands[seat])
     for tile in state.forest_tiles[seat]:
         if tile in EXTRA_ROLE_TILES:
-            yield _open("add_role", one("role", _refs("role", left)), fixed=(("tile", tile),))
+            yield _open("add_role", one("role", _refs("role", left)), fixed=(("tile", tile),), label="add_role_with")
     yield _complete("decline_extra")
 
 
@@ -114,7 +114,8 @@ def _steps(state: State, seat: int) -> Iterator[Legal]:
     for step in state.top_steps:
         yield from _STEP_LISTERS[step.kind](state, seat, step)
         if step.kind is not StepKind.TURBO:  # BS-6.3
-            yield _complete("skip_step", ("step", step.number), about=(("kind", step.kind.value), _cause(step)))
+            about = (("kind", step.kind.value), _cause(step))
+            yield _complete("skip_step", ("step", step.number), label="skip_step_of", about=about)
 
 
 def _cause(step: Step) -> tuple[str, Fixed]:
@@ -133,7 +134,7 @@ def _amounts(holding: Holding, least: int, most: int) -> Slot:
 
 def _gather(_state: State, _seat: int, step: Step) -> Iterator[Legal]:
     slot = _amounts(step.take, 1, 1 if step.one else sum(step.take))
-    yield _open("gather", slot, fixed=(("step", step.number),), about=(_cause(step),))
+    yield _open("gather", slot, fixed=(("step", step.number),), label="gather_by", about=(_cause(step),))
 
 
 def _move(state: State, seat: int, step: Step) -> Iterator[Legal]:
@@ -142,35 +143,34 @@ def _move(state: State, seat: int, step: Step) -> Iterator[Legal]:
         if regions:
             fixed: _Pairs = (("step", step.number), ("pawn", pawn))
             about = (("from", state.pawns[seat][pawn]), _cause(step))
-            yield _open("move_pawn", one("to", _refs("region", regions)), fixed=fixed, about=about)
+            to = one("to", _refs("region", regions))
+            yield _open("move_pawn", to, fixed=fixed, label="move_pawn_from", about=about)
 
 
 def _ride(state: State, _seat: int, step: Step) -> Iterator[Legal]:
     circles = one("circle", _refs("circle", circles_free(state, step)))
-    yield _open("ride", circles, fixed=(("step", step.number),), about=(("pawn", step.pawn), _cause(step)))
+    about = (("pawn", step.pawn), _cause(step))
+    yield _open("ride", circles, fixed=(("step", step.number),), label="ride_with", about=about)
 
 
 def _deliver(state: State, seat: int, step: Step) -> Iterator[Legal]:
-    """Towers without wands together, others one by one: how many wands are taken is asked (BS-7.2)."""
+    """Towers one by one: what each is worth is told, and how many of its wands are taken is asked (BS-7.2)."""
     for pawn in _PAWNS:
-        towers = servable(state, seat, step, pawn)
-        fixed: _Pairs = (("step", step.number), ("pawn", pawn))
-        about = (("from", state.pawns[seat][pawn]), _cause(step))
-        plain = tuple(tower.id for tower in towers if not tower.wands)
-        if plain:
-            yield _open("deliver", one("tower", _refs("tower", plain)), fixed=fixed, about=about)
-        for tower in towers:
+        for tower in servable(state, seat, step, pawn):
+            fixed: _Pairs = (("step", step.number), ("pawn", pawn), ("tower", tower.id))
+            about = (("from", state.pawns[seat][pawn]), ("vp", tower.vp), ("wands", tower.wands), _cause(step))
             if tower.wands:
                 wands = number("take_wands", 0, tower.wands)
-                yield _open("deliver", wands, fixed=(*fixed, ("tower", tower.id)), label="deliver_wands", about=about)
+                yield _open("deliver", wands, fixed=fixed, label="deliver_wands", about=about)
+            else:
+                yield _complete("deliver", *fixed, label="deliver_to", about=about)
 
 
 def _dispel(state: State, seat: int, step: Step) -> Iterator[Legal]:
     spaces = charmable(state, seat)
     if spaces:
-        yield _open(
-            "dispel", one("space", _refs("space", spaces)), fixed=(("step", step.number),), about=(_cause(step),)
-        )
+        space = one("space", _refs("space", spaces))
+        yield _open("dispel", space, fixed=(("step", step.number),), label="dispel_by", about=(_cause(step),))
 
 
 # ---- the end of a round (BS-9.6, BS-9.8) -----------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _hand_in(state: State, seat: int) -> Iterator[Legal]:
     for size in (4, 3):
         if kinds_in(held) >= size:
             resources = some("resources", _refs("resource", kinds), size, size)
-            yield _open("hand_in", resources, fixed=(("size", size),))
+            yield _open("hand_in", resources, fixed=(("size", size),), label="hand_in_set")
     yield _complete("decline_set")
 
 
