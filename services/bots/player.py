@@ -14,6 +14,7 @@ from bots.fallback import first_moves
 from bots.settings import BotSettings
 from bots.thinking import Move, Thinkers, ThinkingError
 from grimoire.client import Alarm, Client, MatchSession, Rejected, UnavailableError
+from grimoire.engine import Volunteer
 from grimoire.match.seats import occupants_of
 from grimoire.plugins import load_game
 from grimoire.v1 import match_pb2, prompt_pb2
@@ -61,8 +62,12 @@ class BotPlayer:
         self._client = client
         self._thinkers = thinkers
         self._settings = settings
-        self._schema = load_game(seat.game).game.schema
+        plugin = load_game(seat.game)
+        self._schema = plugin.game.schema
+        self._bot = plugin.bot
         self._pace_s = 0.0
+        # Offers that were answered, or came to nothing: each gets one try.
+        self._let_be: set[int] = set()
 
     async def play(self) -> None:
         """Until the match is over; a lost server is waited for."""
@@ -94,8 +99,27 @@ class BotPlayer:
     async def _follow(self, session: MatchSession) -> None:
         async with contextlib.aclosing(session.updates()) as updates:
             async for _ in updates:
-                while not session.finished and (prompt := _due(session)) is not None:
+                while not session.finished and (prompt := self._due(session)) is not None:
                     await self._answer(session, prompt)
+
+    def _due(self, session: MatchSession) -> prompt_pb2.Prompt | None:
+        """The own prompt the match waits for, or an open offer that the game's bot wants to answer."""
+        prompts = session.own_prompts
+        required = next((p for p in prompts if p.required), None)
+        bot = self._bot
+        if required is not None or not prompts or not isinstance(bot, Volunteer):
+            return required
+        offers = [p for p in prompts if p.prompt_id not in self._let_be]
+        view = session.view_message if offers else None
+        if view is None:
+            return None
+        try:
+            return next((p for p in offers if bot.volunteers(view, p, self._seat.level)), None)
+        except Exception as error:
+            # Not what it said: it may have said what it saw.
+            _log.warning("bot_failed", **self._context(offers[0]), reason=f"it raised {type(error).__name__}")
+            self._let_be.update(p.prompt_id for p in offers)
+            return None
 
     async def _answer(self, session: MatchSession, prompt: prompt_pb2.Prompt) -> None:
         since = time.monotonic()
@@ -105,7 +129,11 @@ class BotPlayer:
             _log.warning("bot_failed", **self._context(prompt), reason=str(failure))
             move = None
         await asyncio.sleep(max(0.0, self._pace_s - (time.monotonic() - since)))
+        if not prompt.required:
+            self._let_be.add(prompt.prompt_id)
         if move is not None and await self._send(session, prompt, move):
+            return
+        if not prompt.required:
             return
         for other in first_moves(prompt, self._schema):
             if await self._send(session, prompt, other):
@@ -138,8 +166,3 @@ class BotPlayer:
     def _context(self, prompt: prompt_pb2.Prompt) -> dict[str, str | int]:
         seat = self._seat
         return {"match_id": seat.match_id, "seat": seat.seat, "level": seat.level, "prompt_id": prompt.prompt_id}
-
-
-def _due(session: MatchSession) -> prompt_pb2.Prompt | None:
-    """The own prompt the match waits for; open offers are left alone."""
-    return next((p for p in session.own_prompts if p.required), None)

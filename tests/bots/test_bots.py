@@ -25,6 +25,7 @@ from matchmaking.limits import Limits
 from matchmaking.service import serve
 from tests.bots.playing import play, until
 from tests.gateway.house import GAME, House, house, serving
+from tests.support.toy import schema as pb
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -83,6 +84,22 @@ async def test_a_bot_that_fails_plays_the_first_legal_thing(home: House, trouble
             # Nobody's time ran out: the bot answered every prompt itself.
             assert session.head.status == frame_pb2.MATCH_STATUS_CLOSED
         await until(lambda: bots.seats == 0)
+        await client.close()
+
+
+async def test_a_bot_answers_an_offer_that_its_game_wants_answered(home: House) -> None:
+    async with serving(Bots(QUICK), home.config):
+        client = await home.client("Aino")
+        match_id, account = await match_with_bot(home, client)
+        await invite(home, match_id, account, "chants")
+        async with await client.open_match(match_id) as session, asyncio.timeout(30):
+            async for update in session.updates():
+                view = pb.View.FromString(update.snapshot.view)
+                if view.seats and view.seats[1].chanted:
+                    break
+            # It waited for nothing but the person, who has not chosen yet.
+            assert view.phase == "choose"
+            await play(session)
         await client.close()
 
 

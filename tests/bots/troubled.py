@@ -1,4 +1,4 @@
-"""The toy with players that fail in every way: for tests of what the bots service does then."""
+"""The toy with players that fail in every way, and one that chants: for tests of what the bots service does then."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from tests.support.toy import schema as pb
 class TroubledBot:
     """Its levels are its troubles."""
 
-    levels: tuple[str, ...] = ("well", "raises", "hangs", "dies", "cheats")
+    levels: tuple[str, ...] = ("well", "chants", "raises", "hangs", "dies", "cheats")
+
+    def volunteers(self, view: Message, prompt: prompt_pb2.Prompt, level: str) -> bool:
+        if level == "raises":
+            raise RuntimeError(f"my hand is {view}")
+        return level in ("chants", "cheats")
 
     def suggest(
         self, view: Message, prompt: prompt_pb2.Prompt, level: str, rng: random.Random, budget_ms: int

@@ -11,6 +11,7 @@ from grimoire.engine.game import (
     Setup,
     Start,
     Terminal,
+    Volunteer,
     usual_seats,
 )
 from grimoire.engine.legal import Fixed, Legal
@@ -66,5 +67,6 @@ __all__ = [
     "Terminal",
     "Viewer",
     "ViewerKind",
+    "Volunteer",
     "usual_seats",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 from google.protobuf.message import Message
@@ -195,6 +195,24 @@ class Bot(Protocol):
             level: one of `levels`.
             rng: the bot's own randomness (never the match's).
             budget_ms: how long it may think.
+        """
+        ...
+
+
+@runtime_checkable
+class Volunteer(Protocol):
+    """A `Bot` that also answers open offers: prompts that nobody waits for. Other bots leave them alone."""
+
+    def volunteers(self, view: Message, prompt: prompt_pb2.Prompt, level: str) -> bool:
+        """Whether to answer this offer now; if so, `suggest` says with what.
+
+        It is asked again after every change while the offer is open, so it must be cheap, and it must not want what it
+        wanted before once that is done: who always wants to would never stop.
+
+        Args:
+            view: the seat's view message.
+            prompt: the seat's own open offer.
+            level: one of the bot's `levels`.
         """
         ...
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from grimoire.engine import Outcome, Viewer
+from google.protobuf.message import Message
+
+from grimoire.engine import Outcome, Seat, Viewer, Volunteer
 from grimoire.fairness.commitments import NONCE_SIZE, SEED_SIZE
 from grimoire.fairness.secret import Secret
 from grimoire.match.entry import Entry
@@ -14,6 +16,7 @@ from grimoire.match.frames import prompts_for
 from grimoire.match.state import OpenPrompt
 from grimoire.match.table import Table
 from grimoire.plugins import GamePlugin
+from grimoire.v1 import prompt_pb2
 
 __all__ = ["BotPlayers", "play_match"]
 
@@ -89,24 +92,22 @@ class BotPlayers:
         self._chance = [random.Random(f"{seed}/{seat}") for seat in range(len(levels))]  # noqa: S311
 
     def step(self) -> Entry | None:
-        """The first seat that the match waits for decides; None when it is over.
+        """The first seat that the match waits for decides, or one that wants to answer an offer; None when it is over.
 
         Raises:
             RuntimeError: if a bot sends what is refused.
         """
-        table = self._table
-        opened = self._awaited()
-        if opened is None:
+        asked = self._asked()
+        if asked is None:
             return None
+        table = self._table
         table.now_ms += self._time.randint(*_THINKING_MS)
-        seat = opened.prompt.seat
-        viewer = Viewer.of_seat(seat)
-        asked = next(p for p in prompts_for(table.referee, table.running, viewer) if p.prompt_id == opened.prompt_id)
-        view = table.referee.rules(table.running.rules_version).game.view(table.running.game, viewer)
-        _, command = self._plugin.bot.suggest(view, asked, self._levels[seat], self._chance[seat], self._budget_ms)
-        answer = table.play(seat, command, opened.prompt_id)
+        seat = Seat(asked.seat)
+        view, level, chance = self._view(seat), self._levels[seat], self._chance[seat]
+        _, command = self._plugin.bot.suggest(view, asked, level, chance, self._budget_ms)
+        answer = table.play(seat, command, asked.prompt_id)
         if not isinstance(answer, Entry):
-            raise RuntimeError(f"the bot {self._levels[seat]} sent what is refused: {answer}")
+            raise RuntimeError(f"the bot {level} sent what is refused: {answer}")
         return answer
 
     def finish(self) -> Outcome:
@@ -122,6 +123,22 @@ class BotPlayers:
             raise RuntimeError("the match was voided")
         return outcome
 
-    def _awaited(self) -> OpenPrompt | None:
-        state: Any = self._table.running
-        return next((p for p in state.prompts if p.prompt.required), None)
+    def _asked(self) -> prompt_pb2.Prompt | None:
+        """An offer that somebody's bot wants to answer, or else the first prompt that the match waits for."""
+        bot, opened = self._plugin.bot, self._table.running.prompts
+        if len(opened) > 1 and isinstance(bot, Volunteer):
+            for offer in (each for each in opened if not each.prompt.required):
+                seat, asked = offer.prompt.seat, self._as_shown(offer)
+                if bot.volunteers(self._view(seat), asked, self._levels[seat]):
+                    return asked
+        awaited = next((each for each in opened if each.prompt.required), None)
+        return None if awaited is None else self._as_shown(awaited)
+
+    def _as_shown(self, opened: OpenPrompt) -> prompt_pb2.Prompt:
+        """A prompt with what is legal, as its seat sees it."""
+        shown = prompts_for(self._table.referee, self._table.running, Viewer.of_seat(opened.prompt.seat))
+        return next(each for each in shown if each.prompt_id == opened.prompt_id)
+
+    def _view(self, seat: Seat) -> Message:
+        running = self._table.running
+        return self._table.referee.rules(running.rules_version).game.view(running.game, Viewer.of_seat(seat))

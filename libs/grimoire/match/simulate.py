@@ -17,7 +17,19 @@ from typing import Any, Final
 import msgspec
 from google.protobuf.message import Message
 
-from grimoire.engine import Actor, Decision, Game, Illegal, Outcome, OutcomeKind, Prompt, Setup, Viewer, usual_seats
+from grimoire.engine import (
+    Actor,
+    Decision,
+    Game,
+    Illegal,
+    Outcome,
+    OutcomeKind,
+    Prompt,
+    Setup,
+    Viewer,
+    Volunteer,
+    usual_seats,
+)
 from grimoire.fairness.draws import RecordedDraws
 from grimoire.fairness.secret import Secret
 from grimoire.match.frames import travelling
@@ -247,9 +259,9 @@ def _play(plugin: GamePlugin, plan: _Plan, number: int) -> _Played:
     chances = [random.Random(f"{plan.seed}/{number}/{bot}") for bot in range(seats)]  # noqa: S311
     outcome = table.outcome()
     while outcome is None:
-        prompt, legal = table.asked()
-        bot = bot_of[prompt.seat]
-        table.let(prompt, legal, plan.bots[bot], chances[bot], plan.budget_ms)
+        asked = table.asked([plan.bots[bot] for bot in bot_of])
+        bot = bot_of[asked.prompt.seat]
+        table.let(asked, plan.bots[bot], chances[bot], plan.budget_ms)
         outcome = table.outcome()
     return _Played(
         number=number,
@@ -262,6 +274,14 @@ def _play(plugin: GamePlugin, plan: _Plan, number: int) -> _Played:
         frames_s=table.frames_s,
         thinking_s=table.thinking_s,
     )
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """What a bot is shown: its seat's screen, and its prompt with what may be answered."""
+
+    prompt: Prompt
+    message: prompt_pb2.Prompt
+    view: Message
 
 
 class _Table:
@@ -288,28 +308,45 @@ class _Table:
         """None while the match runs."""
         return self._game.outcome(self._state)
 
-    def asked(self) -> tuple[Prompt, Any]:
-        """The first prompt that the match waits for, and what may be answered."""
-        begun = _cpu()
-        prompt = next(p for p in self._game.prompts(self._state) if p.required)
-        legal = self._game.legal(self._state, prompt.seat, prompt)
-        self.engine_s += _cpu() - begun
-        return prompt, legal
+    def asked(self, levels: Sequence[str]) -> _Asked:
+        """An offer that somebody's bot wants to answer, or else the first prompt that the match waits for.
 
-    def let(self, prompt: Prompt, legal: Any, level: str, chance: random.Random, budget_ms: int) -> None:
-        """Shows a bot its screen, lets it think, and judges what it says."""
+        Args:
+            levels: of the bots, by seat.
+        """
         begun = _cpu()
-        view = self._game.view(self._state, Viewer.of_seat(prompt.seat))
+        prompts = self._game.prompts(self._state)
+        self.engine_s += _cpu() - begun
+        bot = self._plugin.bot
+        if len(prompts) > 1 and isinstance(bot, Volunteer):
+            for offer in prompts:
+                if not offer.required:
+                    asked = self._shown(offer)
+                    if bot.volunteers(asked.view, asked.message, levels[offer.seat]):
+                        return asked
+        return self._shown(next(p for p in prompts if p.required))
+
+    def _shown(self, prompt: Prompt) -> _Asked:
+        begun = _cpu()
+        legal = self._game.legal(self._state, prompt.seat, prompt)
+        listed = _cpu()
         message = prompt_pb2.Prompt(
             prompt_id=self.decisions + 1,
             seat=prompt.seat,
             kind=prompt.kind,
-            required=True,
+            required=prompt.required,
             deadline_class=prompt.deadline_class,
             legal=travelling(self._game.schema, legal),
         )
-        shown = _cpu()
-        _, command = self._plugin.bot.suggest(view, message, level, chance, budget_ms)
+        asked = _Asked(prompt, message, self._game.view(self._state, Viewer.of_seat(prompt.seat)))
+        self.engine_s += listed - begun
+        self.frames_s += _cpu() - listed
+        return asked
+
+    def let(self, asked: _Asked, level: str, chance: random.Random, budget_ms: int) -> None:
+        """Lets a bot think, and judges what it says."""
+        prompt, shown = asked.prompt, _cpu()
+        _, command = self._plugin.bot.suggest(asked.view, asked.message, level, chance, budget_ms)
         thought = _cpu()
         draws = RecordedDraws(self._game.id, self._joint)
         decision = self._game.decide(self._state, Actor.of_seat(prompt.seat), command, prompt, draws)
@@ -317,7 +354,6 @@ class _Table:
             raise AssertionError(f"the bot {level} sent what is not legal: {decision.code}")
         self._state = decision.state
         self.engine_s += _cpu() - thought
-        self.frames_s += shown - begun
         self.thinking_s += thought - shown
         self._events += decision.events
         self.decisions += 1

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from google.protobuf.message import Message
 
+from grimoire.match.driver import play_match
 from grimoire.match.simulate import SimulationError, SimulationReport, simulate
 from grimoire.plugins import load_game
+from grimoire.v1 import prompt_pb2
 from tests.support.toy import PLUGIN as TOY
+from tests.support.toy import schema as toy_pb
+from tests.support.toy.bot import ToyBot
 
 TIMES = {"engine_s", "frames_s", "thinking_s", "wall_s", "processes", "decisions_per_s", "decisions_per_s_total"}
 
@@ -73,6 +78,25 @@ def test_games_for_more_seats_and_shared_wins():
     assert report.together is None
     alone = simulate(TOY, 4, ["careful"], {"mode": "party", "goal": "1"}, seats=1)
     assert [bot.won for bot in alone.bots] == [4]
+
+
+class Chanter(ToyBot):
+    """Wants every offer that its level answers."""
+
+    def volunteers(self, view: Message, prompt: prompt_pb2.Prompt, level: str) -> bool:
+        assert (prompt.kind, prompt.required, [entry.type for entry in prompt.legal]) == ("chant", False, ["chant"])
+        return level == "careful"
+
+
+def test_offers_are_answered_by_bots_that_want_to():
+    chanting = msgspec.structs.replace(TOY, bot=Chanter())
+    options = {"mode": "coop", "goal": "1"}
+    silent, heard = (simulate(plugin, 4, ["careful"], options, seed="o", seats=3) for plugin in (TOY, chanting))
+    # Once in a match each
+    assert heard.decisions_made - silent.decisions_made == 12
+    for plugin, times in ((TOY, 0), (chanting, 1)):
+        table = play_match(plugin, ["careful", "random"], "offers")
+        assert sum(isinstance(event, toy_pb.Chanted) for entry in table.entries for event in entry.events) == times
 
 
 def test_progress_is_told():
