@@ -141,13 +141,16 @@ class Analyses:
         return msgspec.structs.replace(branch, options=judged.options)
 
     async def _from_nothing(self, wish: AnalysisWish) -> Arranged | Illegal:
-        checked = await self._games.check(wish.game, dict(wish.options))
-        if isinstance(checked, Illegal):
-            return checked
-        seats = wish.seats or default_seats(checked)
-        refusal = wrong_seats(checked, seats, wish.language)
+        bounds = await self._games.check(wish.game, {})  # what options mean may depend on the number of seats
+        if isinstance(bounds, Illegal):
+            return bounds
+        seats = wish.seats or default_seats(bounds)
+        refusal = wrong_seats(bounds, seats, wish.language)
         if refusal is not None:
             return refusal
+        checked = await self._games.check(wish.game, dict(wish.options), seats)
+        if isinstance(checked, Illegal):
+            return checked
         return await self._branches.arrange(wish.game, wish.position, wish.options, seats)
 
     async def _sitters(
