@@ -77,8 +77,8 @@ export interface GameModule {
   trace(entries: readonly Entry[]): ReadonlyMap<string, number>;
   /** A command without its things, where leaving them out of the game's sentence makes none. */
   commandName?(code: string): string | null;
-  /** Commands that several things can be used for are offered by name before anything is pointed at. */
-  offersCommands?: boolean;
+  /** What may be done is offered before anything is pointed at: by name what several things can be used for, or only whole commands. */
+  offersCommands?: boolean | "whole";
   /** Single keys that pick a thing. */
   refKeys: Readonly<Record<string, string>>;
   /** A single key that picks a thing of this view; null: it picks none. */

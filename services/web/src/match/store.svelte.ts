@@ -90,6 +90,8 @@ export class MatchStore {
   lie = $state<number | null>(null);
   /** Whether what the server promised is in its public log; null: not looked at yet. Nothing is sealed before. */
   promise = $state.raw<Promised | null>(null);
+  /** One's seat has changed hands: whoever looks on asks anew which one is its own, if any. */
+  rebound = $state(false);
   /** Why there is nothing to follow: no such match, signed out. */
   refused = $state.raw<Rejection | { code: string; message: string } | null>(null);
   /** A command is under way; the number of the attempt. */
@@ -190,6 +192,12 @@ export class MatchStore {
 
   #takeEnd(why: Rejection): void {
     if (why.code === "") return;
+    if (why.code === "seat_rebound" || (why.code === "not_a_seat" && this.#asked !== null)) {
+      // What was private to the seat is not shown any longer.
+      this.rebound = true;
+      this.close();
+      return;
+    }
     if (this.head === null && !["rate_limited", "overloaded", "unavailable", "slow_client"].includes(why.code)) {
       this.refused = why;
       this.#line?.close();

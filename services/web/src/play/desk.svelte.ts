@@ -3,14 +3,15 @@ import { account, ensureAccount, isKnown, refresh } from "../app/session.svelte"
 import { settings } from "../app/settings.svelte";
 import { type Words, wordsOf } from "../api/manifest.svelte";
 import { type GameModule, type Marks, messageOf, moduleOf, NO_MARKS } from "../games/module";
-import { OutcomeKind, PromptCause, PromptClosedSchema } from "../gen/grimoire/v1/match_pb";
+import { Leaving, OccupantKind, OutcomeKind, PromptCause, PromptClosedSchema } from "../gen/grimoire/v1/match_pb";
 import { MatchStatus } from "../gen/grimoire/v1/frame_pb";
-import type { MatchSummary } from "../gen/grimoire/v1/matchmaking_pb";
+import type { MatchSummary, Table, TableSeat } from "../gen/grimoire/v1/matchmaking_pb";
 import type { LegalEntry, Prompt, Slot } from "../gen/grimoire/v1/prompt_pb";
 import { language, t } from "../i18n/index.svelte";
 import { isLow, left } from "../match/clock.svelte";
 import { type Entry, eventsOf } from "../match/entries";
-import { namesOf, summaryOf } from "../match/sitters";
+import { handoversOf, type Holder, holdersAfter, namesOf, peopleOf, summaryOf } from "../match/sitters";
+import { tableOf } from "../match/seating";
 import type { MatchStore } from "../match/store.svelte";
 import {
   alike,
@@ -32,8 +33,8 @@ import {
   targets,
   undo,
   usable,
-} from "./composer";
   whole,
+} from "./composer";
 import type { Question } from "./keys";
 import { entryText, eventSentence, markOf, promptText, rejectionText, seatName, wholeText } from "./sentence";
 import { filled, type Answer } from "./slot";
@@ -42,9 +43,12 @@ import { type Tone, play as sound } from "./sound";
 /** Flags by which the server says: ask twice. */
 const GRAVE = new Set(["grave", "would_burn", "lethal_on_stack", "ends_turn_unused", "withdraws_all", "last_chance"]);
 const SPOKEN_EVERY_MS = 700;
+const LOOK_MS = 1000;
+/** Events that say that a seat may change hands, or has. */
+const SEATING = new Set(["seat_left", "seat_back", "seat_bound"]);
 
 export type Stage = "loading" | "unknown" | "handshake" | "asked" | "waiting" | "over" | "void" | "broken";
-export type Ending = "won" | "lost" | "drawn" | "shared" | "decided" | "void";
+export type Ending = "won" | "lost" | "coop_won" | "coop_lost" | "drawn" | "shared" | "decided" | "void";
 
 /** Something to say in the prompt bar until the next thing happens. */
 export interface Said {
@@ -59,6 +63,8 @@ export class Desk {
   words = $state.raw<Words | null>(null);
   module = $state.raw<GameModule | null>(null);
   summary = $state.raw<MatchSummary | null>(null);
+  /** Who sits where, and what the others say of seats that were left; only where seats may change hands. */
+  table = $state.raw<Table | null>(null);
   draft = $state.raw<Draft | null>(null);
   said = $state.raw<Said | null>(null);
   /** An entry that is asked for twice, and was asked for once. */
@@ -79,6 +85,8 @@ export class Desk {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lowPrompt = 0;
   #loaded = "";
+  #looking: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
 
   constructor(store: MatchStore) {
     this.store = store;
@@ -97,7 +105,9 @@ export class Desk {
   }
 
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#looking);
     this.store.close();
   }
 
@@ -116,6 +126,7 @@ export class Desk {
       this.words = words;
       this.module = module;
       this.summary = summary;
+      void this.lookAtTable();
     } catch {
       this.failed = true;
       this.#loaded = "";
@@ -155,20 +166,86 @@ export class Desk {
     return settings.streamer && !this.uncovered && !this.watching && !this.store.over;
   }
 
-  /** Names by seat. */
-  names = $derived.by(() => {
-    const names = namesOf(this.store.shake.created, this.summary, this.words);
+  // ---- who sits where -----------------------------------------------------------------------------------------------
+
+  /** Who sat down at first; the log's first entry says it. */
+  get #first(): readonly Holder[] {
+    return (this.store.shake.created ?? this.store.head?.created)?.seats ?? [];
+  }
+
+  #handovers = $derived.by(() => handoversOf(this.store.entries));
+
+  /** Who sits where now. */
+  holders = $derived.by((): readonly Holder[] => holdersAfter(this.#first, this.#handovers, this.#handovers.length));
+
+  #people = $derived.by(() => peopleOf(this.#first, this.holders, this.summary?.seats ?? [], this.table));
+
+  /** Names by seat at the beginning and after each handover since. The same list as long as it says the same. */
+  named = $derived.by((): readonly (readonly string[])[] => {
+    const counts = [...this.#handovers.keys(), this.#handovers.length];
+    const told = counts.map((count) => namesOf(holdersAfter(this.#first, this.#handovers, count), this.#people, this.words));
     const me = this.store.seat;
-    if (me !== null && names[me] === "") names[me] = account()?.name ?? "";
-    return names;
+    for (const names of told) if (me !== null && names[me] === "") names[me] = account()?.name ?? "";
+    const text = JSON.stringify(told);
+    if (text !== this.#toldText) {
+      this.#toldText = text;
+      this.#told = told;
+    }
+    return this.#told;
+  });
+  #told: readonly (readonly string[])[] = [[]];
+  #toldText = "";
+
+  /** Names by seat now. */
+  names = $derived.by((): readonly string[] => this.named.at(-1) ?? []);
+
+  /** Names as they were when an entry had been written. */
+  namesAt(version: number): readonly string[] {
+    return this.named[this.#handovers.filter((handover) => handover.version <= version).length] ?? this.names;
+  }
+
+  /** Seats that may change hands, and how. */
+  get leaving(): Leaving {
+    return (this.store.shake.created ?? this.store.head?.created)?.leaving ?? Leaving.UNSPECIFIED;
+  }
+
+  /** All seats of this match that are one's own. */
+  mine = $derived.by((): readonly number[] => {
+    const now = this.table?.seats.map((seat) => seat.now) ?? this.summary?.seats ?? [];
+    return now.flatMap((one) => (one?.mine ? [one.seat] : []));
   });
 
   /** One's other seats in this match. */
   others = $derived.by((): readonly number[] => {
     const me = this.store.seat;
-    if (me === null) return [];
-    return (this.summary?.seats ?? []).filter((one) => one.mine && one.seat !== me).map((one) => one.seat);
+    return me === null ? [] : this.mine.filter((seat) => seat !== me);
   });
+
+  /** Seats whose people have left. */
+  vacant = $derived.by((): readonly TableSeat[] => (this.store.over ? [] : (this.table?.seats.filter((seat) => seat.vacancy !== undefined) ?? [])));
+
+  /** Seats that one sat down on and somebody else plays. */
+  given = $derived.by((): readonly TableSeat[] => (this.store.over ? [] : (this.table?.seats.filter((seat) => seat.first?.mine) ?? [])));
+
+  /** People other than oneself sit at the table. */
+  get hasCompany(): boolean {
+    return this.holders.some((holder) => holder.kind === OccupantKind.PERSON && !this.mine.includes(holder.seat) && holder.seat !== this.store.seat);
+  }
+
+  isBot(seat: number): boolean {
+    return this.holders.find((one) => one.seat === seat)?.kind === OccupantKind.BOT;
+  }
+
+  /** Asks who sits where; again and again as long as something is undecided. `soon`: something has just changed. */
+  async lookAtTable(soon = false): Promise<void> {
+    clearTimeout(this.#looking);
+    if (this.leaving === Leaving.UNSPECIFIED || this.#closed) return;
+    const table = await tableOf(this.store.matchId, language());
+    if (this.#closed) return;
+    if (table !== null && table.version >= (this.table?.version ?? 0n)) this.table = table;
+    const open = (this.store.head?.away.length ?? 0) > 0 || this.vacant.length > 0;
+    if ((open || soon) && !this.store.over) this.#looking = setTimeout(() => void this.lookAtTable(), LOOK_MS);
+  }
 
   /** The view as the game's module reads it; null before the match has started. */
   view = $derived.by(() => {
@@ -205,8 +282,8 @@ export class Desk {
     const closed = this.store.head?.closed;
     if (closed === undefined) return null;
     if (closed.kind === OutcomeKind.DRAW) return "drawn";
-    if (closed.kind === OutcomeKind.COOP_WON) return "won";
-    if (closed.kind === OutcomeKind.COOP_LOST) return "lost";
+    if (closed.kind === OutcomeKind.COOP_WON) return "coop_won";
+    if (closed.kind === OutcomeKind.COOP_LOST) return "coop_lost";
     if (this.store.seat === null) return "decided";
     const best = closed.ranks.flatMap((rank, seat) => (rank === 1 ? [seat] : []));
     if (!best.includes(this.store.seat)) return "lost";
@@ -369,6 +446,11 @@ export class Desk {
     return this.draft === null ? null : only(this.draft, command);
   }
 
+  /** Entries of a command that are complete as they are, beside others that ask for more. */
+  whole(command: string): readonly LegalEntry[] {
+    return this.draft === null ? [] : whole(this.draft, command);
+  }
+
   entryText(entry: LegalEntry): string {
     return this.words === null ? entry.type : entryText(this.words, entry, this.names);
   }
@@ -410,14 +492,25 @@ export class Desk {
     this.store.send(entry.type, payload, draft.prompt.promptId);
   }
 
+  /** A command that needs no prompt, because it may be sent at any time. */
+  standing(type: string, payload: Uint8Array): void {
+    this.store.send(type, payload, null);
+  }
+
   resign(): void {
     this.store.send("resign", new Uint8Array(), null);
+  }
+
+  /** Goes away from all one's seats: somebody else plays on. */
+  leave(): void {
+    this.store.send("leave_seat", new Uint8Array(), null);
   }
 
   // ---- what comes in ------------------------------------------------------------------------------------------------
 
   #take(fresh: readonly Entry[], first: boolean): void {
     const me = this.store.seat;
+    if (!first && fresh.some((entry) => entry.events.some((event) => SEATING.has(event.type)))) void this.lookAtTable(true);
     if (first) {
       const mine = fresh.findLastIndex((entry) => entry.seat === me);
       this.#traced = me === null ? [] : fresh.slice(this.module?.tracesOwn === true ? Math.max(mine, 0) : mine + 1);
@@ -445,11 +538,6 @@ export class Desk {
   #speakOf(entry: Entry): void {
     if (this.words === null || settings.announce === "mine" || entry.seat === this.store.seat) return;
     const said = this.sentences(entry);
-  /** Entries of a command that are complete as they are, beside others that ask for more. */
-  whole(command: string): readonly LegalEntry[] {
-    return this.draft === null ? [] : whole(this.draft, command);
-  }
-
     const text = settings.announce === "short" ? (said[0] ?? "") : said.join(" ");
     if (text === "") return;
     if (this.#queued !== "") this.#unsaid += 1;
@@ -468,7 +556,7 @@ export class Desk {
     let tone: Tone | null = null;
     const mine = this.store.own.find((p) => p.required);
     const suffered = this.#change(fresh);
-    if (this.store.over) tone = this.ending === "won" ? "win" : "end";
+    if (this.store.over) tone = this.ending === "won" || this.ending === "coop_won" ? "win" : "end";
     else if (mine !== undefined && mine.deadlineClass === "reaction") tone = "reaction";
     else if (suffered < 0) tone = "loss";
     else if (mine !== undefined) tone = "turn";
@@ -490,12 +578,9 @@ export class Desk {
   sentences(entry: Entry): string[] {
     const { words } = this;
     if (words === null) return [];
-    return (this.covered ? entry.open : entry.events).map((event) => eventSentence(words, this.game, event, this.names)).filter((text) => text !== "");
-  /** A command that needs no prompt, because it may be sent at any time. */
-  standing(type: string, payload: Uint8Array): void {
-    this.store.send(type, payload, null);
-  }
-
+    const [names, before] = [this.namesAt(entry.version), this.namesAt(entry.version - 1)];
+    const events = this.covered ? entry.open : entry.events;
+    return events.map((event) => eventSentence(words, this.game, event, names, before)).filter((text) => text !== "");
   }
 
   /** Said at once: one's own prompts, refusals, the end. Called when the stage changes. */
@@ -503,7 +588,8 @@ export class Desk {
     const prompt = this.store.own.find((p) => p.required);
     if (this.ending !== null) assertive(this.endingText());
     else if (prompt !== undefined && this.words !== null) {
-      assertive(`${t("play.your_turn")}. ${promptText(this.words, prompt.kind)}`);
+      const seat = this.others.length > 0 ? ` ${this.seatLabel(prompt.seat)}.` : "";
+      assertive(`${t("play.your_turn")}.${seat} ${promptText(this.words, prompt.kind)}`);
     }
   }
 
@@ -514,6 +600,9 @@ export class Desk {
       const best = (this.store.head?.closed?.ranks ?? []).flatMap((rank, seat) => (rank === 1 ? [seatName(this.names, seat)] : []));
       return t("match.end.decided", { names: new Intl.ListFormat(language()).format(best) });
     }
+    // Who looks on at people who play together was not among them.
+    if (this.watching && ending === "coop_won") return t("match.end.all_won");
+    if (this.watching && ending === "coop_lost") return t("match.end.all_lost");
     return t(`match.end.${ending}`);
   }
 

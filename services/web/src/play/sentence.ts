@@ -67,10 +67,11 @@ function argumentText(words: Words, names: readonly string[], name: string, valu
  * One sentence for an event, a game's or the platform's; empty where there is nothing to say.
  *
  * @param names of the seats, by seat.
+ * @param before the same before the event, where a seat may have changed hands.
  */
-export function eventSentence(words: Words, game: string, event: Event, names: readonly string[]): string {
+export function eventSentence(words: Words, game: string, event: Event, names: readonly string[], before = names): string {
   const schema = messageOf(game, event.type);
-  if (schema === null) return platformSentence(event, names);
+  if (schema === null) return platformSentence(event, names, before);
   const message = fromBinary(schema, event.body);
   const say: Say = Object.assign((key: string, args: Record<string, string>) => words.say(TemplateKind.EVENT, key, args), {
     seat: (seat: number) => seatName(names, seat),
@@ -109,7 +110,7 @@ function fieldText(words: Words, names: readonly string[], field: DescField, val
 }
 
 /** One of the platform's events in a sentence; prompts are shown as prompts, and a game says itself how it ended. */
-function platformSentence({ type, body }: Event, names: readonly string[]): string {
+function platformSentence({ type, body }: Event, names: readonly string[], before: readonly string[]): string {
   switch (type) {
     case "match_created":
       return t("match.event.match_created", { hash: short(fromBinary(MatchCreatedSchema, body).serverCommitment) });
@@ -125,12 +126,19 @@ function platformSentence({ type, body }: Event, names: readonly string[]): stri
       return t("match.event.match_started", { hash: short(fromBinary(MatchStartedSchema, body).dealDigest) });
     case "clock_extended":
       return t("match.event.clock_extended", { s: Math.round(fromBinary(ClockExtendedSchema, body).byMs / 1000) });
-    case "seat_left":
-      return t("match.event.seat_left", { seat: seatName(names, fromBinary(SeatLeftSchema, body).seat) });
+    case "seat_left": {
+      const { seat, reason } = fromBinary(SeatLeftSchema, body);
+      const key = `match.event.seat_left_${reason}`;
+      return t(has(key) ? key : "match.event.seat_left", { seat: seatName(names, seat) });
+    }
     case "seat_back":
       return t("match.event.seat_back", { seat: seatName(names, fromBinary(SeatBackSchema, body).seat) });
-    case "seat_bound":
-      return t("match.event.seat_bound", { seat: seatName(names, fromBinary(SeatBoundSchema, body).seat) });
+    case "seat_bound": {
+      const { seat, reason } = fromBinary(SeatBoundSchema, body);
+      const [name, other] = [seatName(names, seat), seatName(before, seat)];
+      if (name === other) return t("match.event.seat_bound_other", { seat: other });
+      return t(reason === "returned" ? "match.event.seat_bound_back" : "match.event.seat_bound", { name, seat: other });
+    }
     case "match_voided":
       return voidSentence(fromBinary(MatchVoidedSchema, body), names);
     case "fairness_revealed":

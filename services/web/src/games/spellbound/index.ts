@@ -25,7 +25,7 @@ const module: GameModule = {
   commandName,
   trace: traceOf,
   tracesOwn: true,
-  offersCommands: true,
+  offersCommands: "whole",
   refKeys: {},
   keyRef: (key, view) => keyRef(key, view as View),
   keyRefs: { "1 – 9": "spellbound.key_cards", w: "spellbound.wand_own" },

@@ -9,25 +9,24 @@ import { WAND } from "./refs";
 const TOLD = new Set(["mode", "step", "level", "accept", "rider"]);
 /** Slots that stay a question: books and pieces are few, and the bar lists them. */
 const ASKED = new Set(["book", "books", "piece"]);
-/** Commands without which the match does not go on come last. */
-const LAST = /^(skip_turn|pass|end_)/;
+/** What is rare comes later, and what ends something last. */
+const LATER = ["discard_influence", "declare_final_battle", "skip_turn", "end_card", "end_story", "pass"];
 
 /**
  * The same prompt in things of the picture: cards, places, the wand, spells, mages. A command becomes one for each of the
- * things that it could be for, so that pointing at a thing leaves a choice of whole commands. Spells that put somebody
- * somewhere name a place as `to:`, so that a click on a place is a movement unless a spell was begun.
+ * things that it could be for, so that pointing at a thing leaves a choice of whole commands. Wand and spells that bring
+ * somebody somewhere name a place as `to:`: a click on a place is a step of the card in progress unless they were begun.
  */
 export function pointed(prompt: Prompt): Prompt {
   const legal = prompt.legal.flatMap((entry) => expanded(begun(entry)));
-  return create(PromptSchema, { ...prompt, legal: legal.sort((a, b) => Number(LAST.test(a.type)) - Number(LAST.test(b.type))) });
+  return create(PromptSchema, { ...prompt, legal: legal.sort((a, b) => LATER.indexOf(a.type) - LATER.indexOf(b.type)) });
 }
 
 function begun(entry: LegalEntry): LegalEntry {
   const fixed = entry.fixed.filter(({ name }) => !TOLD.has(name));
-  const spell = entry.type === "cast_spell";
-  const slots = spell ? entry.slots.map(elsewhere) : entry.slots;
+  const slots = entry.type === "card_step" ? entry.slots : entry.slots.map(elsewhere);
   const wand = entry.type === "use_wand" ? [field(WAND)] : [];
-  return create(LegalEntrySchema, { ...entry, fixed: [...wand, ...fixed.map(({ name, ref }) => field(ref, name))], slots });
+  return create(LegalEntrySchema, { ...entry, fixed: [...wand, ...fixed.map(({ name, ref }) => field(ref.replace(/^village:/, "place:"), name))], slots });
 }
 
 /** Named, it is told of by what stands in its place in the command's label, or behind it. */

@@ -6,15 +6,20 @@ import type { Marks } from "../module";
 /** The wand of whose turn it is: the only one that can be used (SB-9.1). */
 export const WAND = "wand:now";
 
-/** A place is pointed at as where somebody goes, is put by a spell, or takes influence away. */
+/** A place is pointed at as itself, or, once the wand or a spell was begun, as where that leads. */
 export function placeRefs(place: string): readonly string[] {
-  return [`place:${place}`, `to:${place}`, `village:${place}`];
+  return [`place:${place}`, `to:${place}`];
+}
+
+/** Whether something can begin with a thing. */
+export function begins(ref: string, marks: Marks): boolean {
+  return marks.usable.has(ref) && !ref.startsWith("to:");
 }
 
 /** Which of its refs a click on a thing means now: put back what is selected, else go on with what was begun, else begin. */
 export function meant(refs: readonly string[], marks: Marks): string {
   const found = (set: ReadonlySet<string>) => refs.find((ref) => set.has(ref));
-  return found(marks.selected) ?? found(marks.targets) ?? found(marks.usable) ?? refs[0] ?? "";
+  return found(marks.selected) ?? found(marks.targets) ?? refs.find((ref) => begins(ref, marks)) ?? refs[0] ?? "";
 }
 
 /** Cards of the mage row by their digits, and the wand. */
