@@ -65,13 +65,13 @@ _TRIGGERS: Final = (
     END
     """,
     """
-    CREATE TEMP TRIGGER parts_kept INSTEAD OF INSERT ON appending WHEN NEW.parts <> x'' BEGIN
+    CREATE TEMP TRIGGER parts_kept INSTEAD OF INSERT ON appending WHEN NEW.parts IS NOT x'' BEGIN
         INSERT INTO hidden (partition, match_id, version, parts)
         VALUES (NEW.partition, NEW.match_id, NEW.version, NEW.parts);
     END
     """,
     """
-    CREATE TEMP TRIGGER dues_noted INSTEAD OF INSERT ON appending WHEN NEW.dues <> 0 BEGIN
+    CREATE TEMP TRIGGER dues_noted INSTEAD OF INSERT ON appending WHEN NEW.dues IS NOT 0 BEGIN
         INSERT INTO dues (partition, match_id, game, bits) VALUES (NEW.partition, NEW.match_id, NEW.game, NEW.dues)
         ON CONFLICT (partition, match_id) DO UPDATE SET bits = bits | excluded.bits;
     END

@@ -394,8 +394,8 @@ def _arguments(runs: Sequence[Run]) -> list[list[Any]]:
     """The columns that `eventstore_append` takes: of runs, of entries, of private parts."""
     lasts = [run.last for run in runs]
     entries = [(run.partition, entry) for run in runs for entry in run.entries]
-    secrets = [(partition, entry) for partition, entry in entries if entry.parts]
-    due = [run for run in runs if run.dues]
+    secrets = [(partition, entry) for partition, entry in entries if entry.parts != b""]
+    due = [run for run in runs if run.dues != 0]
     return [
         [run.partition for run in runs],
         [run.match_id for run in runs],

@@ -92,6 +92,8 @@ async def test_values_that_cannot_be_stored(store: EventStore) -> None:
         {"status": 2**80},
         {"public": MARKER},
         {"parts": {MARKER}},
+        {"parts": None},
+        {"dues": None},
         {"hash": None},
         {"rules_version": None},
         {"next_deadline_ms": MARKER},
