@@ -11,9 +11,9 @@ export function placeRefs(place: string): readonly string[] {
   return [`place:${place}`, `to:${place}`];
 }
 
-/** Whether something can begin with a thing. */
+/** Whether something can begin with a thing; where to and whom is pointed at once it is clear what for. */
 export function begins(ref: string, marks: Marks): boolean {
-  return marks.usable.has(ref) && !ref.startsWith("to:");
+  return marks.usable.has(ref) && !/^(to|mage):/.test(ref);
 }
 
 /** Which of its refs a click on a thing means now: put back what is selected, else go on with what was begun, else begin. */
