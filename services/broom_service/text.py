@@ -23,7 +23,7 @@ from broom_service.names import CIRCLES, REGIONS, SPACES, TOWERS, name_of, pawn_
 from broom_service.options import OPTIONS, PRESETS, RANDOM
 from broom_service.rejections import RULES
 from broom_service.resources import RESOURCE_IDS, read
-from broom_service.roles import BRAVE, COWARDLY, EVENT
+from broom_service.roles import BRAVE, COWARDLY, EVENT, STANCES
 from broom_service.tiles import TILE_SITE, TILES
 from broom_service.words import LANGUAGES, Words, words_in
 from grimoire.engine import MarkNote
@@ -476,10 +476,12 @@ def _worth(record: TowerRecord, words: Words, language: str) -> str:
 def _named_things(words: Words, language: str) -> Iterator[mf.Catalogue]:
     """What has a name and nothing else to tell."""
     pawns = {str(pawn): pawn_name(pawn, language) for pawn in range(DATA.constants.pawns)}
+    stances = {stance: words.names[f"stance.{stance}"] for stance in (*STANCES, EVENT)}
     tables: tuple[tuple[str, Mapping[str, str], str], ...] = (
         ("spaces", {space: name_of(space, language) for space in SPACES}, "BS-2.8"),
         ("circles", {circle: name_of(circle, language) for circle in CIRCLES}, "BS-8.3"),
         ("pawns", pawns, "BS-2.3"),
+        ("stances", stances, "BS-5.1"),
         ("boards", {board: name_of(board, language) for board in BOARDS}, "BS-2.8"),
     )
     for catalogue, named, rule in tables:
