@@ -46,6 +46,8 @@ def choices(shown: Shown) -> Sequence[str]:
         dull.add("role")  # it is the one that was led
     elif view.stage == "lead" and not any(ref.startswith("role:") for ref in shown.picked):
         dull |= {"stance", "instead", "resource"}  # how it is played is asked once it is clear what
+    if sum(ref.startswith("pawn:") for ref in offered) < 2:
+        dull.add("pawn")  # it goes without saying
     return sorted((ref for ref in offered if ref.partition(":")[0] not in dull), key=_ranking(shown))
 
 
@@ -84,7 +86,9 @@ def ref_words(ref: str, shown: Shown, *, brief: bool = False) -> str:
     if kind == "instead":
         return name_of(view.event if name == EVENT else name, language)
     if kind == "pawn":
-        return pawn_name(int(name), language)
+        pawns = view.seats[shown.seat].pawns if shown.seat is not None else ()
+        where = f" ({name_of(pawns[int(name)], language)})" if int(name) < len(pawns) else ""
+        return pawn_name(int(name), language) + where
     if kind == "step":
         step = next((each for each in view.steps if str(each.step) == name), None)
         return step_words(step, language) if step is not None else name
