@@ -54,28 +54,29 @@ class Invitations:
         for challenge in self._ledger.live:
             self._begin(challenge)
 
-    def heed(self, record: Record, own: bool) -> None:
-        """A challenge has changed."""
+    def heed(self, record: Record, _own: bool) -> None:
+        """A challenge has changed.
+
+        Every instance forgets seats as it learns of it: one that did not know yet may have given them away again.
+        """
         challenge = record.challenge
         self._begin(challenge)
         if challenge.first and challenge.stage is Stage.MATCHED:
-            self._hand_over(challenge, own=own)
+            self._hand_over(challenge)
         if challenge.stage is Stage.ENDED and challenge.bots:
             for seat, _ in challenge.bots:
                 self._errands.recall(("invite", challenge.match_id, seat))
-            if own:
-                match_id = challenge.match_id
-                self._errands.send(("get up", match_id), lambda: self._forget([match_id]))
+            match_id = challenge.match_id
+            self._errands.send(("get up", match_id), lambda: self._forget([match_id]))
 
-    def _hand_over(self, challenge: Challenge, *, own: bool) -> None:
+    def _hand_over(self, challenge: Challenge) -> None:
         """Seats have changed hands: whoever held one for another bot gets up."""
         match_id, bots = challenge.match_id, dict(challenge.bots)
         for seat in range(len(challenge.seats)):
             if seat not in bots:
                 self._errands.recall(("invite", match_id, seat))
-        if own:
-            accounts = frozenset(sitter.account_id for sitter in bots.values())
-            self._errands.send(("hand over", match_id, accounts), lambda: self._keep_only(match_id, accounts))
+        accounts = frozenset(sitter.account_id for sitter in bots.values())
+        self._errands.send(("hand over", match_id, accounts), lambda: self._keep_only(match_id, accounts))
 
     async def _keep_only(self, match_id: str, accounts: frozenset[str]) -> None:
         try:

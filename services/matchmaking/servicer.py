@@ -277,6 +277,11 @@ class MatchmakingService(LobbyCalls, TableCalls, QuickPlayCalls, RatingCalls):
                 return matchmaking_pb2.ListBotSeatsResponse()
             able = [seat for seat in running if seat.game in request.games]
             seats = await held.hold(request.instance, request.most, request.invited, able)
+            # While that was written, a match may have ended: its seats are given to nobody again.
+            over = {seat.match_id for seat in able} - {seat.match_id for seat in self._desk.invitations.seats()}
+            if over:
+                await held.forget(over)
+                seats = [seat for seat in seats if seat.match_id not in over]
         except Unavailable:
             await abort(context, grpc.StatusCode.UNAVAILABLE, unavailable())
         return matchmaking_pb2.ListBotSeatsResponse(seats=seats, held_ms=held.held_ms)

@@ -176,7 +176,8 @@ async def test_two_matchmakers_never_give_one_seat_to_two(url: str) -> None:
 
 async def test_matchmaking_gives_seats_to_instances_and_forgets_them_with_the_match(house: House) -> None:
     await house.game.start()
-    here, there = await house.open_lobby(), await house.open_lobby()
+    # Far longer than this takes on any machine: a seat that is let go in between would be given to the other.
+    here, there = [await house.open_lobby(bots_s=600.0) for _ in range(2)]
     ada, bo = house.client(ADA, here), house.client(BO, there)
     first = (await ada.play_bot(level="random")).challenge
     second = (await bo.play_bot(level="random")).challenge
@@ -191,7 +192,7 @@ async def test_matchmaking_gives_seats_to_instances_and_forgets_them_with_the_ma
     (left,) = (await other.hold("two", 9, games=[GAME])).seats
     assert {seat.match_id, left.match_id} == {first.match_id, second.match_id}
     assert list((await other.hold("one", 1, games=[GAME])).seats) == [seat], "either answers for both"
-    assert (await other.hold("one", 1)).held_ms == HELD_MS
+    assert (await other.hold("one", 1)).held_ms == 600_000
     assert len(await one.bot_seats()) == 2, "who only looks sees all"
     await house.void(seat.match_id)
 
