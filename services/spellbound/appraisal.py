@@ -9,16 +9,20 @@ from typing import Final
 import msgspec
 
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
-from spellbound.cards import COLOUR, FORTUNA, INFLUENCE, MOON, SET_CARDS, TROLLS, WITCHES
+from spellbound.cards import COLOUR, FORTUNA, INFLUENCE, MODES, MOON, SET_CARDS, TROLLS, WITCHES
 from spellbound.catalogue import DATA
 from spellbound.places import CITIES, GAINED, LOST, NOWHERE, STRENGTH, TRACK_END, TROLL, WILDERNESS
-from spellbound.sketch import Sketch
+from spellbound.sketch import HIDDEN, Sketch
 
 __all__ = ["Appraisal", "Outlook", "Weights", "battle_chance"]
 
 _LIMITS: Final = DATA.constants
 _A_TURN: Final = 3.2
 """Mage cards drawn in a usual turn."""
+MOVERS: Final = frozenset(
+    card for card, modes in MODES.items() if any("move" in part.any for mode in modes.values() for part in mode.parts)
+)
+"""Cards that move a mage."""
 _SENT: Final = 1.3
 """Sun force sent to the tower in a usual turn."""
 
@@ -37,8 +41,16 @@ class Weights(msgspec.Struct, frozen=True):
         kept: a card left in the display.
         ally: for each influence that a recruited ally asks for.
         tower: of winning the next encounter, times its chance.
+        worse: of the witch going up two steps.
+        climb: by the witch's step: of her going up one.
         battle: of winning the battle, times its chance.
+        fifth: share of a danger that counts for a book that is not needed any more.
+        last: how much more a danger counts once a book is lost.
         gathered: a mage at the tower once four books are gained.
+        later: share of the battle's worth that is left for each turn that it must wait.
+        early: by books gained: share of the battle's worth that counts before there are four.
+        way: a card that moves the next mage, when it must still go to the tower.
+        sought: of knowing where the tower is, when four books are gained.
         covered: a place that somebody guards when the deck ends.
     """
 
@@ -61,9 +73,16 @@ class Weights(msgspec.Struct, frozen=True):
     guard: float = 9.0
     tower: float = 40.0
     worse: float = 30.0
+    climb: tuple[float, ...] = (0.0, 0.0, 5.0, 25.0, 300.0)
     annihilated: float = 400.0
     battle: float = 260.0
+    fifth: float = 0.1
+    last: float = 2.5
     gathered: float = 25.0
+    later: float = 0.85
+    early: tuple[float, ...] = (0.0, 0.0, 0.02, 0.12, 1.0, 1.0)
+    way: float = 12.0
+    sought: float = 120.0
     covered: float = 20.0
     end_of_deck: float = 12.0
 
@@ -215,8 +234,8 @@ class Appraisal:
             if at == GAINED:
                 continue
             gap = at - pieces[book]
-            danger = _between(weights.gaps, gap)
-            worth += danger * (2.5 if lost_before else 1.0)
+            needed = weights.fifth if enough else weights.last if lost_before else 1.0
+            worth += _between(weights.gaps, gap) * needed
             if gap < 1.0:
                 worth -= (1.0 - max(gap, 0.0)) * value * (0.3 if enough else 1.0)
         values.sort(reverse=True)
@@ -262,7 +281,9 @@ class Appraisal:
         stones = outlook.strength * (2.0 * outlook.sun_share - 1.0)
         margin = sketch.sun - sketch.moon + stones + _SENT * turns
         worth = weights.tower / (1.0 + math.exp(-(margin - 0.5) / 1.6))
-        worth -= weights.worse * later / (1.0 + math.exp((margin + 4.5) / 1.2))
+        climbs = weights.climb[outlook.witch]
+        worth -= climbs * later / (1.0 + math.exp((margin - 0.5) / 1.6))
+        worth -= (weights.worse + climbs) * later / (1.0 + math.exp((margin + 4.5) / 1.2))
         worth -= weights.annihilated * later / (1.0 + math.exp((margin + 9.0) / 0.8))
         if not ends:
             guarded = len({place for place in sketch.places if place <= WILDERNESS})
@@ -270,16 +291,29 @@ class Appraisal:
             worth += weights.covered * near * (guarded + (sketch.watchman != NOWHERE)) * 0.5
         else:
             worth -= weights.end_of_deck
-        if gained >= _LIMITS.books_to_win:
-            worth += self._ready(sketch, gained)
+        share = weights.early[gained]
+        if share:
+            worth += share * self._ready(sketch, gained)
         return worth
 
     def _ready(self, sketch: Sketch, gained: int) -> float:
         """How near the mages are to the battle."""
         weights = self._weights
-        tower = sketch.tower
-        there = sketch.places.count(tower) if tower != NOWHERE else 0
+        tower, mages = sketch.tower, len(sketch.places)
+        away = [mage for mage, place in enumerate(sketch.places) if place != tower]
         chance = battle_chance(sketch, self._outlook, gained)
+        # The mage whose turn comes next has distance 0, the one whose turn it is now the greatest.
+        waits = 1 + max([(mage - sketch.turn_mage - 1) % mages for mage in away], default=-1)
+        if tower == NOWHERE:
+            waits += 1
+        worth = weights.battle * (0.35 + 0.65 * chance) * weights.later**waits
+        if tower == NOWHERE:
+            hidden = sketch.villages.count(HIDDEN) + sketch.reveals
+            worth += weights.sought * (sketch.reveals / hidden if hidden else 0.0)
+        else:
+            worth += weights.sought + weights.gathered * (mages - len(away))
+            following = (sketch.turn_mage + 1) % mages
+            if following in away and any(card in MOVERS for card in sketch.lower):
+                worth += weights.way
         forces = sketch.sun - sketch.moon
-        worth = weights.battle * chance * (0.5 + 0.5 * there / len(sketch.places)) + 4.0 * max(-8, min(8, forces))
-        return worth + weights.gathered * there + (weights.gathered if tower != NOWHERE else 0.0)
+        return worth + 4.0 * max(-8, min(8, forces))

@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 from grimoire.engine.answers import complete_at_random
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.v1 import prompt_pb2
+from spellbound.helping import help_of
 from spellbound.heuristic import Heuristic
 from spellbound.levels import Level
 from spellbound.rules import Spellbound
@@ -50,3 +51,7 @@ class SpellboundBot:
             plans = max(_FEWEST, min(_MOST, budget_ms * _PLANS_A_MS))
         command = Heuristic(rng, plans).choose(view, prompt)
         return Spellbound.schema.code(command), command
+
+    def volunteers(self, view: Message, prompt: prompt_pb2.Prompt, level: str) -> bool:
+        """Whether to cast a spell while another seat thinks (SB-16.2): only when the battle can be declared then."""
+        return level != Level.RANDOM and isinstance(view, pb.View) and help_of(view, prompt.seat) is not None

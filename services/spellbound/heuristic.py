@@ -10,8 +10,9 @@ from google.protobuf.message import Message
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.v1 import prompt_pb2
 from spellbound.appraisal import Appraisal, Outlook, Weights, battle_chance
-from spellbound.cards import MOON
+from spellbound.cards import FORTUNA, INFLUENCE, MOON, TOWER
 from spellbound.catalogue import DATA
+from spellbound.helping import enough_chance, help_of
 from spellbound.places import (
     BOOKS,
     CITIES,
@@ -24,7 +25,7 @@ from spellbound.places import (
     TROLL,
     WILDERNESS,
 )
-from spellbound.search import best_plan
+from spellbound.search import best_plan, obvious
 from spellbound.sketch import Sketch, command_of
 from spellbound.state import Stage, WindowKind
 
@@ -33,6 +34,10 @@ __all__ = ["Heuristic"]
 WEIGHTS: Final = Weights()
 _LIMITS: Final = DATA.constants
 _ANY_TIME: Final = "any_time"
+_NEAR: Final = 2
+"""Spaces."""
+_FULL: Final = 8
+"""Cards and the like for which a turn is thought over as long as at its beginning."""
 
 
 class Heuristic:
@@ -52,7 +57,7 @@ class Heuristic:
     def choose(self, view: pb.View, prompt: prompt_pb2.Prompt) -> Message:
         """The best command for a prompt of one's own."""
         if prompt.kind == Stage.CONSENT:
-            return pb.AnswerRide(accept=True)
+            return pb.AnswerRide(accept=not _leaves_the_tower(view))
         if prompt.kind == Stage.REACTION:
             return self._react(view, prompt)
         if prompt.kind == Stage.CHOOSE_BOOK:
@@ -62,19 +67,34 @@ class Heuristic:
         sketch, outlook = Sketch(view), Outlook(view)
         if any(entry.type == "declare_final_battle" for entry in prompt.legal):
             chance = battle_chance(sketch, outlook, view.books_gained)
-            if chance >= _enough(view, sketch):
+            if chance >= enough_chance(view, sketch):
                 return _declared(view)
+        action = obvious(sketch)
+        if action:
+            return command_of(action)
         may_skip = any(entry.type == "skip_turn" for entry in prompt.legal)
-        plan = best_plan(sketch, Appraisal(self._weights, outlook), self._rng, self._plans, may_skip=may_skip)
-        return command_of(plan[0])
+        plans = self._plans_for(sketch)
+        plan = best_plan(sketch, Appraisal(self._weights, outlook), self._rng, plans, may_skip=may_skip)
+        taken = _taken_back(view, sketch, outlook) if plan[0] == ("end",) else None
+        return command_of(plan[0]) if taken is None else taken
+
+    def _plans_for(self, sketch: Sketch) -> int:
+        """The more is still to come in the turn, the more ways there are to go on."""
+        if sketch.stage == Stage.WITCHING:
+            return self._plans
+        to_come = len(sketch.lower) + len(sketch.spells) + (sketch.wand > 0) + 2 * bool(sketch.card)
+        return max(self._plans // _FULL, self._plans * min(to_come, _FULL) // _FULL)
 
     # ---- windows (SB-16) ---------------------------------------------------------------------------------------------
 
     def _react(self, view: pb.View, prompt: prompt_pb2.Prompt) -> Message:
         spells = _castable(prompt)
         window = view.window.window
-        if window in (WindowKind.STONE, WindowKind.ENCOUNTER_STONES) and "alchemy" in spells:
+        if window == WindowKind.ENCOUNTER_STONES and "alchemy" in spells:
             return pb.CastSpell(spell="alchemy")
+        if window == WindowKind.STONE and "alchemy" in spells:
+            here = PLACE_INDEX[view.mages[view.acting_mage].place]
+            return pb.CastSpell(spell="alchemy") if _pressing(view.tracks[here]) else pb.Pass()
         if window == WindowKind.MOVES:
             return self._before_moves(view, spells)
         if "teleport" in spells:
@@ -135,7 +155,10 @@ class Heuristic:
         return BOOKS[max((book for book in range(len(BOOKS)) if sketch.live(book)), key=worth)]
 
     def _unasked(self, view: pb.View, prompt: prompt_pb2.Prompt) -> Message:
-        """A spell while others think (SB-16.2): who opens the prompt wants to cast."""
+        """A spell while others think (SB-16.2); who is asked although nothing is wanted casts as well as may be."""
+        wanted = help_of(view, prompt.seat)
+        if wanted is not None:
+            return wanted
         spells = _castable(prompt)
         if "book_wyrm" in spells:
             return pb.CastSpell(spell="book_wyrm", book=self._best_book(view))
@@ -162,6 +185,12 @@ def _catches(view: pb.View, piece: str) -> bool:
     return track.book_state == "on_track" and track.piece_at + 1 == track.book_at
 
 
+def _pressing(track: pb.TrackView) -> bool:
+    """A step back of the piece is worth a spell: it is near its book, or near the end."""
+    near = track.book_state == "on_track" and track.book_at - track.piece_at <= _NEAR
+    return near or track.piece_at >= TRACK_END - _NEAR
+
+
 def _in_danger(view: pb.View, place: int) -> bool:
     track = view.tracks[place]
     at_end = sum(each.piece_at == TRACK_END for each in view.tracks)
@@ -174,13 +203,26 @@ def _idle_piece(view: pb.View) -> int:
     return here if here <= WILDERNESS and not view.moved else NOWHERE
 
 
-def _enough(view: pb.View, sketch: Sketch) -> float:
-    """The chance at which the battle is declared."""
-    if sum(piece >= TRACK_END - 1 for piece in sketch.pieces) > 1:
-        return 0.35
-    if view.wicked_deck_count <= 1 or view.tower.witch == len(DATA.tower) - 1:
-        return 0.5
-    return 0.6 if view.deck_count < 4 else 0.85
+def _leaves_the_tower(view: pb.View) -> bool:
+    """The ride leads away from the tower, where the battle may be declared soon (SB-15.4)."""
+    tower = next((each.village for each in view.villages if each.card == TOWER), "")
+    gathered = view.books_gained >= _LIMITS.books_to_win and view.mages[view.acting_mage].place == tower
+    return gathered and view.ride.to != tower
+
+
+def _taken_back(view: pb.View, sketch: Sketch, outlook: Outlook) -> Message | None:
+    """Influence to be discarded at the end of the turn (SB-7.14), if the deck ends in its refill.
+
+    What is far from recruiting anybody, or is not needed any more, is of more use in the new deck.
+    """
+    kept = len(sketch.lower) - (FORTUNA in sketch.lower)
+    if _LIMITS.display_mages - kept <= outlook.mage_cards:
+        return None
+    enough = view.books_gained >= _LIMITS.books_to_win - 1
+    for village, lies in zip(view.villages, sketch.lying, strict=True):
+        if lies and (enough or INFLUENCE.get(village.card, 0) - lies > 1):
+            return pb.DiscardInfluence(village=village.village, cards=[card.card for card in village.influence])
+    return None
 
 
 def _declared(view: pb.View) -> pb.DeclareFinalBattle:

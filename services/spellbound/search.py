@@ -6,21 +6,30 @@ import random
 from typing import Final
 
 from spellbound.appraisal import Appraisal
-from spellbound.cards import ALLIES, FORTUNA, INFLUENCE
+from spellbound.cards import FORTUNA
 from spellbound.places import CITIES
 from spellbound.sketch import Action, Sketch
 from spellbound.state import Stage
 
-__all__ = ["best_plan"]
+__all__ = ["best_plan", "obvious"]
 
 Plan = list[Action]
 
-_AFRESH: Final = 0.4
+_AFRESH: Final = 0.15
 """Share of plans that owe nothing to the best one."""
+_CUT: Final = 0.35
+"""Share of the others that keep a beginning only; the rest put one action in, or leave one out."""
+_LEFT_OUT: Final = 0.3
+"""Share of those that leave one out."""
 _STOP: Final = 0.12
 """How readily a turn is ended, or a card given up, while something could still be done."""
 _LONGEST: Final = 60
 """Actions of a turn."""
+
+_GIVE_UP: Final[Action] = ("end_card",)
+_BETWEEN_CARDS: Final = frozenset({"play", "discard", "end"})
+_AIMED: Final = frozenset({"move", "watchman", "changeling"})
+"""Steps that name a place."""
 
 
 def best_plan(sketch: Sketch, appraisal: Appraisal, rng: random.Random, plans: int, *, may_skip: bool = False) -> Plan:
@@ -35,39 +44,83 @@ def best_plan(sketch: Sketch, appraisal: Appraisal, rng: random.Random, plans: i
     """
     best: Plan = []
     most = float("-inf")
+    along = [sketch]
     if may_skip:
-        best, most = [("skip",)], appraisal.worth(_after(sketch, [("skip",)]))
+        skipped = sketch.copied()
+        skipped.do(("skip",))
+        best, most = [("skip",)], appraisal.worth(skipped)
     for _ in range(plans):
-        kept = 0
-        if best and best[0][0] != "skip" and rng.random() > _AFRESH:
-            kept = int(rng.random() * len(best))
-        plan = best[:kept]
-        tried = _after(sketch, plan)
+        if len(along) < 2 or rng.random() < _AFRESH:
+            tried, plan = sketch.copied(), list[Action]()
+        else:
+            tried, plan = _varied(best, along, rng)
         _go_on(tried, plan, rng)
         worth = appraisal.worth(tried)
         if worth > most:
             best, most = plan, worth
+            along = _stations(sketch, plan)
     return best
 
 
-def _after(sketch: Sketch, plan: Plan) -> Sketch:
-    tried = sketch.copied()
-    for action in plan:
+def obvious(sketch: Sketch) -> Action:
+    """The step of a card in progress that needs no thought, since nothing else could be done with it; empty: none."""
+    if not sketch.card:
+        return ()
+    kinds = {kind for listed, times in sketch.left if times for kind in listed}
+    useful = [kind for kind in kinds if sketch.does(kind)]
+    if len(useful) == 1 and len(kinds) == 1 and useful[0] not in _AIMED:
+        return "step", useful[0]
+    return () if useful else _GIVE_UP
+
+
+def _stations(sketch: Sketch, plan: Plan) -> list[Sketch]:
+    """How things stand before each action of a plan."""
+    found = [sketch]
+    for action in plan[:-1]:
+        tried = found[-1].copied()
         tried.do(action)
-    return tried
+        found.append(tried)
+    return found
+
+
+def _varied(best: Plan, along: list[Sketch], rng: random.Random) -> tuple[Sketch, Plan]:
+    """The best plan with a new end, or with one action more or less and what is then still possible of the rest."""
+    at = int(rng.random() * len(along))
+    tried, plan = along[at].copied(), best[:at]
+    kind = rng.random()
+    if kind < _CUT:
+        return tried, plan
+    rest = best[at:]
+    if rng.random() < _LEFT_OUT:
+        rest = rest[1:]
+    else:
+        action = _action(tried, plan, rng)
+        tried.do(action)
+        plan.append(action)
+    for action in rest:
+        if tried.card and action[0] in _BETWEEN_CARDS:
+            tried.do(_GIVE_UP)
+            plan.append(_GIVE_UP)
+        if tried.can(action):
+            tried.do(action)
+            plan.append(action)
+    return tried, plan
 
 
 def _go_on(sketch: Sketch, plan: Plan, rng: random.Random) -> None:
     """Plays on at random to the end of the story."""
     while sketch.stage != Stage.OVER:
-        if sketch.stage == Stage.WITCHING:
-            action = rng.choice(sketch.sends())
-        elif sketch.card:
-            action = _in_card(sketch, rng)
-        else:
-            action = _in_story(sketch, rng, short=len(plan) > _LONGEST)
+        action = _action(sketch, plan, rng)
         sketch.do(action)
         plan.append(action)
+
+
+def _action(sketch: Sketch, plan: Plan, rng: random.Random) -> Action:
+    if sketch.stage == Stage.WITCHING:
+        return rng.choice(sketch.sends())
+    if sketch.card:
+        return _in_card(sketch, rng)
+    return _in_story(sketch, rng, short=len(plan) > _LONGEST)
 
 
 def _picked(options: list[tuple[Action, float]], rng: random.Random) -> Action:
@@ -86,7 +139,7 @@ def _in_card(sketch: Sketch, rng: random.Random) -> Action:
     kinds = {kind for listed, times in sketch.left if times for kind in listed if sketch.does(kind)}
     options: list[tuple[Action, float]] = []
     for kind in sorted(kinds):
-        if kind not in ("move", "watchman", "changeling"):
+        if kind not in _AIMED:
             options.append((("step", kind), 4.0 if kind.startswith("book") else 2.0))
         else:
             action = _aimed(sketch, kind, rng)
@@ -102,9 +155,7 @@ def _aimed(sketch: Sketch, kind: str, rng: random.Random) -> Action:
     if kind == "watchman":
         return "step", kind, str(rng.choice([city for city in range(CITIES) if city != sketch.watchman]))
     if kind == "changeling":
-        allies = [(INFLUENCE[card], 5 + n) for n, card in enumerate(sketch.villages) if card in ALLIES]
-        least = min(allies)[0]
-        return "step", kind, str(rng.choice([place for need, place in allies if need == least]))
+        return "step", kind, str(rng.choice(sketch.exchangeable()))
     to = _destination(sketch, rng)
     if to and sketch.carry and rng.random() < 0.5:
         return _with_rider(sketch, to, rng)

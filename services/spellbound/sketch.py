@@ -94,24 +94,20 @@ class Sketch:
         left: steps of the card in progress; empty `card`: none is.
         guard: the Knight 2, the Squire 1.
         reveals, spells_gained, recruits, restocked: what the turn brought, to be appraised.
-        battle: the battle was declared.
         skipped: the turn was skipped.
     """
 
     __slots__ = (
         "acting",
-        "battle",
         "books",
         "card",
         "carry",
-        "drawn",
         "given_to",
         "guard",
         "here_refused",
         "left",
         "lower",
         "lying",
-        "mage_seats",
         "moon",
         "moon_pile",
         "moved",
@@ -121,7 +117,6 @@ class Sketch:
         "restocked",
         "reveals",
         "rider",
-        "seat",
         "skipped",
         "spells",
         "spells_gained",
@@ -133,7 +128,6 @@ class Sketch:
         "villages",
         "visited",
         "wand",
-        "wands",
         "watchman",
     )
 
@@ -141,15 +135,12 @@ class Sketch:
         self.stage = view.state
         self.turn_mage = view.turn_mage
         self.acting = view.acting_mage
-        self.seat = view.active_seat
-        self.mage_seats = [mage.seat for mage in view.mages]
         self.places = [PLACE_INDEX[mage.place] for mage in view.mages]
-        self.wands = [mage.wand for mage in view.mages]
-        self.wand = self.wands[self.turn_mage]
+        self.wand = view.mages[self.turn_mage].wand
         self.spells = [
             spell
             for mage in view.mages
-            if mage.seat == self.seat
+            if mage.seat == view.active_seat
             for spell in mage.spells
             if mage.mage == self.turn_mage or spell in ("teleport", "book_wyrm")
         ]
@@ -169,11 +160,10 @@ class Sketch:
         self.visited = view.fortuna_visited
         bag = view.bag if view.bag.sun + view.bag.moon else view.drawn
         self.sun_share = bag.sun / max(1, bag.sun + bag.moon)
-        self.drawn = 0
         self.reveals = self.spells_gained = 0
         self.recruits: list[str] = []
         self.restocked = 0
-        self.battle = self.skipped = False
+        self.skipped = False
         self._progress(view)
 
     def _progress(self, view: pb.View) -> None:
@@ -193,10 +183,37 @@ class Sketch:
     def copied(self) -> Sketch:
         """Another one that may be changed."""
         other = Sketch.__new__(Sketch)
-        for name in _PLAIN:
-            setattr(other, name, getattr(self, name))
-        for name in _LISTS:
-            setattr(other, name, getattr(self, name)[:])
+        other.stage = self.stage
+        other.turn_mage = self.turn_mage
+        other.acting = self.acting
+        other.wand = self.wand
+        other.watchman = self.watchman
+        other.guard = self.guard
+        other.sun = self.sun
+        other.moon = self.moon
+        other.moved = self.moved
+        other.visited = self.visited
+        other.sun_share = self.sun_share
+        other.reveals = self.reveals
+        other.spells_gained = self.spells_gained
+        other.restocked = self.restocked
+        other.skipped = self.skipped
+        other.card = self.card
+        other.given_to = self.given_to
+        other.carry = self.carry
+        other.rider = self.rider
+        other.here_refused = self.here_refused
+        other.places = self.places[:]
+        other.books = self.books[:]
+        other.pieces = self.pieces[:]
+        other.villages = self.villages[:]
+        other.lying = self.lying[:]
+        other.lower = self.lower[:]
+        other.upper = self.upper[:]
+        other.moon_pile = self.moon_pile[:]
+        other.spells = self.spells[:]
+        other.left = self.left[:]
+        other.recruits = self.recruits[:]
         return other
 
     # ---- what is asked of it -----------------------------------------------------------------------------------------
@@ -230,6 +247,12 @@ class Sketch:
         card = self.villages[village] if village >= 0 else ""
         return card if card in ALLIES else ""
 
+    def exchangeable(self) -> list[int]:
+        """Places of villages that Changeling may name (SB-8.4)."""
+        allies = [(INFLUENCE[card], n) for n, card in enumerate(self.villages, FIRST_VILLAGE) if card in ALLIES]
+        least = min(allies)[0] if allies else 0
+        return [place for need, place in allies if need == least]
+
     def does(self, kind: str) -> bool:
         """Whether such a step does anything here and now."""
         here = self.here
@@ -238,7 +261,7 @@ class Sketch:
         if kind == "magic":
             if here == WILDERNESS:
                 return self.wand < _LIMITS.wand_top
-            return here < WILDERNESS and self.pieces[here] > TRACK_START and self.drawn < 2
+            return here < WILDERNESS and self.pieces[here] > TRACK_START
         if kind == "influence":
             return bool(self.ally_here()) and self.given_to in (NOWHERE, here)
         if kind == "book_any":
@@ -342,6 +365,70 @@ class Sketch:
                 for mage in range(len(self.places)):
                     yield ("cast", spell, _TEXT[mage]), 0.2
 
+    # ---- whether it may still be done --------------------------------------------------------------------------------
+
+    def can(self, action: Action) -> bool:
+        """Whether what was offered elsewhere in a turn may be done here; a step that would do nothing may not."""
+        if self.stage == Stage.WITCHING:
+            return action[0] == "send" and all(card in self.lower or card in self.upper for card in action[1:])
+        return _CAN[action[0]](self, action)
+
+    def _can_never(self, _action: Action) -> bool:
+        return False
+
+    def _can_play(self, action: Action) -> bool:
+        card, mode = action[1], action[2]
+        if self.card or card not in self.lower:
+            return False
+        if len(action) > 3:
+            return action[3] in self.lower or action[3] in self.upper
+        return mode != "decimate" or all(warlock in self.lower for warlock in WARLOCKS)
+
+    def _can_discard(self, action: Action) -> bool:
+        return not self.card and action[1] in self.lower
+
+    def _can_end_card(self, _action: Action) -> bool:
+        return bool(self.card)
+
+    def _can_end(self, _action: Action) -> bool:
+        return not self.card and not self.too_many()
+
+    def _can_step(self, action: Action) -> bool:
+        kind = action[1]
+        if not any(times and kind in kinds for kinds, times in self.left) or not self.does(kind):
+            return False
+        if kind == "move":
+            to = int(action[2])
+            return self._reaches(to) and (len(action) < 4 or self._carries(int(action[3]), to))
+        if kind == "watchman":
+            return int(action[2]) != self.watchman
+        return kind != "changeling" or int(action[2]) in self.exchangeable()
+
+    def _reaches(self, to: int) -> bool:
+        here = self.places[self.acting]
+        return to != here and (here >= CITIES or to >= CITIES)
+
+    def _carries(self, rider: int, to: int) -> bool:
+        """SB-8.2."""
+        free = self.carry and rider != self.acting and self.rider in (NOWHERE, rider)
+        return free and self.places[rider] == self.here and (rider, to) not in self.here_refused
+
+    def _can_use_wand(self, action: Action) -> bool:
+        level = int(action[1])
+        if level > self.wand:
+            return False
+        if level == 1:
+            return self._reaches(int(action[2]))
+        return self.does("book_any") if level == 2 else action[2] in self.upper
+
+    def _can_cast(self, action: Action) -> bool:
+        spell = action[1]
+        if spell not in self.spells:
+            return False
+        if spell == "teleport":
+            return self.places[int(action[2])] != int(action[3])
+        return any(offered == action for offered, _ in self.casts())
+
     # ---- doing it ----------------------------------------------------------------------------------------------------
 
     def do(self, action: Action) -> None:
@@ -390,10 +477,6 @@ class Sketch:
 
     def _skip(self, action: Action) -> None:
         self.skipped = True
-        self._end(action)
-
-    def _declare(self, action: Action) -> None:
-        self.battle = True
         self._end(action)
 
     def _step(self, action: Action) -> None:
@@ -511,7 +594,17 @@ _DO: Final = {
     "cast": Sketch._cast,
     "end": Sketch._end,
     "skip": Sketch._skip,
-    "declare": Sketch._declare,
+}
+_CAN: Final = {
+    "send": Sketch._can_never,
+    "play": Sketch._can_play,
+    "discard": Sketch._can_discard,
+    "step": Sketch._can_step,
+    "end_card": Sketch._can_end_card,
+    "wand": Sketch._can_use_wand,
+    "cast": Sketch._can_cast,
+    "end": Sketch._can_end,
+    "skip": Sketch._can_never,
 }
 _STEP: Final = {
     "move": Sketch._step_move,
@@ -523,23 +616,6 @@ _STEP: Final = {
     "changeling": Sketch._step_changeling,
     "tower_discard_top": Sketch._step_discard_top,
 }
-
-
-_LISTS: Final = (
-    "places",
-    "books",
-    "pieces",
-    "villages",
-    "lying",
-    "lower",
-    "upper",
-    "moon_pile",
-    "spells",
-    "left",
-    "recruits",
-)
-"""Attributes that are changed in place."""
-_PLAIN: Final = tuple(name for name in Sketch.__slots__ if name not in _LISTS)
 
 
 def _book_at(track: pb.TrackView) -> int:

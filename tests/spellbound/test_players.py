@@ -18,7 +18,8 @@ from grimoire.v1 import prompt_pb2
 from spellbound.appraisal import Appraisal, Outlook, Weights, battle_chance
 from spellbound.bot import SpellboundBot
 from spellbound.levels import Level
-from spellbound.search import best_plan
+from spellbound.places import BOOKS
+from spellbound.search import best_plan, obvious
 from spellbound.sketch import Sketch, command_of
 from spellbound.state import State
 from tests.spellbound.keen import GAME, draws, joint, started
@@ -160,6 +161,104 @@ def test_hat_trick_and_book_wyrm_save_a_book() -> None:
 def test_hat_trick_waits_for_its_moment() -> None:
     position = {"spells": [[], ["hat_trick"]], "hats": {"red": 2}, "policies": ["when_it_matters", "always"]}
     assert in_window(position) == pb.Pass()
+
+
+NEARLY: Mapping[str, object] = {
+    "state": "story",
+    "books": FOUR,
+    "villages": {"village_04": "witchs_tower"},
+    "sun_pile": ["centaur_2", "centaur_3", "dragon_1"],
+    "lower_row": ["basic_influence_red", "basic_influence_blue", "basic_influence_green"],
+    "spells": [[], ["teleport"]],
+}
+"""The battle would be won, if only everybody were at the tower."""
+
+
+def volunteered(position: Mapping[str, object], level: str = "heuristic") -> Message | None:
+    """What seat 1 casts in the other's turn of its own accord; None: it waits."""
+    state = arranged({**NEARLY, **position}, 2)
+    offer = next(each for each in GAME.prompts(state) if each.kind == "any_time")
+    asked = prompt_pb2.Prompt(seat=offer.seat, kind=offer.kind)
+    if not BOT.volunteers(view_of(state, offer.seat), asked, level):
+        return None
+    command = suggestion(state, offer, "heuristic")
+    answered(state, offer, command, 1)
+    return command
+
+
+def test_the_last_mage_is_taken_to_the_tower_for_the_battle() -> None:
+    to_tower = pb.CastSpell(spell="teleport", mage=1, to="village_04")
+    assert volunteered({"mages": ["village_04", "city_red"]}) == to_tower
+    # A fellow's mage too, if it cannot go itself
+    other = pb.CastSpell(spell="teleport", mage=0, to="village_04")
+    assert volunteered({"mages": ["city_red", "village_04"]}) == other
+    goes = {"lower_row": ["basic_influence_red", "basic_move_blue"]}
+    assert volunteered({"mages": ["city_red", "village_04"], **goes}) is None
+    assert volunteered({"mages": ["city_red", "city_blue"], **goes}) == to_tower
+
+
+def test_spells_are_kept_as_long_as_there_is_no_battle_to_win() -> None:
+    there: Mapping[str, object] = {"mages": ["village_04", "city_red"]}
+    assert volunteered({**there, "books": {"red": "gained", "blue": "gained"}}) is None
+    assert volunteered({**there, "sun_pile": [], "witch": 4}) is None
+    hidden = {"village_04": "halfling_1", "village_08": "?witchs_tower"}
+    assert volunteered({**there, "villages": hidden}) is None
+    assert volunteered({"mages": ["wilderness", "city_red"]}) is None
+    assert volunteered({**there}, "random") is None
+
+
+def test_book_wyrm_gains_the_fourth_book_for_the_battle() -> None:
+    position = {"mages": ["village_04", "village_04"], "spells": [[], ["book_wyrm"]], "books": {**FOUR, "red": 8}}
+    assert volunteered(position) == pb.CastSpell(spell="book_wyrm", book="red")
+    assert volunteered({**position, "books": {**FOUR, "red": 7}}) is None
+
+
+def test_who_stands_at_the_tower_for_the_battle_does_not_ride_away() -> None:
+    position = {**NEARLY, "lower_row": ["centaur_1"], "mages": ["village_04", "village_04"], "spells": [[], []]}
+    state = arranged(position, 2)
+    for command in (pb.PlayCard(card="centaur_1", mode="ride"), pb.CardStep(step="move", to="city_red", rider=1)):
+        state = answered(state, GAME.prompts(state)[0], command, 1)
+    assert suggestion(state, GAME.prompts(state)[0], "heuristic") == pb.AnswerRide(accept=False)
+
+
+def drawing(position: Mapping[str, object]) -> Message:
+    """The first seat draws a moonstone by magic in the red city: what the other says, who holds Alchemy."""
+    base = {"lower_row": ["magic_dwarf_1"], "mages": ["city_red", "wilderness"], "spells": [[], ["alchemy"]]}
+    state = arranged({"state": "story", "bag": "s0 m3", "drawn": "s3 m0", **base, **position}, 2)
+    for command in (pb.PlayCard(card="magic_dwarf_1", mode="two"), pb.CardStep(step="magic")):
+        state = answered(state, GAME.prompts(state)[0], command, 1)
+    asked = GAME.prompts(state)[0]
+    assert (asked.kind, asked.seat) == ("reaction", 1)
+    return suggestion(state, asked, "heuristic")
+
+
+def test_alchemy_is_for_a_hat_that_presses() -> None:
+    assert drawing({"hats": {"red": 3}}) == pb.CastSpell(spell="alchemy")
+    assert drawing({"hats": {"red": 2}, "books": {"red": 7}}) == pb.Pass()
+    assert drawing({"hats": {"red": 8}, "books": {"red": "gained"}}) == pb.CastSpell(spell="alchemy")
+
+
+def test_influence_that_recruits_nobody_any_more_is_taken_back_for_the_new_deck() -> None:
+    position = {
+        "state": "story",
+        "moved": True,
+        "lower_row": [],
+        "books": {"red": "gained", "blue": "gained", "green": "gained"},
+        "influence": {"village_03": ["basic_influence_red"]},
+        "deck": ["basic_move_red"],
+    }
+    back = pb.DiscardInfluence(village="village_03", cards=["basic_influence_red"])
+    assert suggested(position) == back
+    assert suggested({**position, "deck": [f"basic_move_{book}" for book in BOOKS]}) == pb.EndStory()
+    assert suggested({**position, "influence": {}}) == pb.EndStory()
+
+
+def test_a_step_without_a_choice_takes_no_thought() -> None:
+    position = {"state": "story", "mages": ["city_red", "wilderness"], "lower_row": ["basic_move_red"]}
+    state = arranged(position, 2)
+    state = answered(state, GAME.prompts(state)[0], pb.PlayCard(card="basic_move_red", mode="research"), 1)
+    assert obvious(Sketch(view_of(state))) == ("step", "book_own")
+    assert suggestion(state, GAME.prompts(state)[0], "searching") == pb.CardStep(step="book_own")
 
 
 # ---- how they value --------------------------------------------------------------------------------------------------
