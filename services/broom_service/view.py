@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from broom_service.boards import BOARDS, Board, vat_at
 from broom_service.catalogue import DATA, TowerRecord
 from broom_service.clouds import CLOUDS
@@ -44,7 +46,6 @@ def view(state: State, viewer: Viewer) -> pb.View:
         seats=[_seat(state, seat, viewer) for seat in range(len(state.vp))],
         clouds=_clouds(state, board),
         tiles=[pb.PlacedTile(region=region, tile=tile) for region, tile in state.tiles],
-        towers=[_tower(state, tower) for tower in towers_of(state)],
         asked=asked_seats(state),
         acting_seat=state.acting if state.steps else None,
         steps=[step_message(step) for step in state.steps],
@@ -55,6 +56,7 @@ def view(state: State, viewer: Viewer) -> pb.View:
         hill_tiles=terms.hill_tiles,
         timeout_limit=terms.timeout_limit,
     )
+    shown.MergeFrom(_towers(terms.board, _vat_region(state), state.occupied, state.covered))
     if state.result is not None:
         shown.result.CopyFrom(_result(state.result))
     if viewer.kind is ViewerKind.SEAT:
@@ -86,22 +88,37 @@ def led_roles(state: State) -> tuple[str, ...]:
 
 def towers_of(state: State) -> tuple[TowerRecord, ...]:
     """Every tower of the match in the order of the data, covered ones too; the vat, where it lies, is the last."""
-    towers = (*BOARDS[state.terms.board].towers.values(),)
-    vat = next((region for region, tile in state.tiles if tile == VAT), "")
+    return _all_towers(state.terms.board, _vat_region(state))
+
+
+def _vat_region(state: State) -> str:
+    """Where the vat lies; empty: nowhere."""
+    return next((region for region, tile in state.tiles if tile == VAT), "")
+
+
+@functools.cache
+def _all_towers(board: str, vat: str) -> tuple[TowerRecord, ...]:
+    towers = (*BOARDS[board].towers.values(),)
     return (*towers, vat_at(vat)) if vat else towers
 
 
-def _tower(state: State, tower: TowerRecord) -> pb.TowerView:
-    return pb.TowerView(
-        tower=tower.id,
-        colour=tower.colour,
-        shape=tower.shape,
-        vp=tower.vp,
-        wands=tower.wands,
-        touches=tower.touches,
-        occupied=tower.id in state.occupied,
-        covered=tower.id in state.covered,
-    )
+@functools.lru_cache(maxsize=256)
+def _towers(board: str, vat: str, occupied: tuple[str, ...], covered: tuple[str, ...]) -> pb.View:
+    """The towers of a view: many, and seldom changed. It is read, never changed."""
+    shown = [
+        pb.TowerView(
+            tower=tower.id,
+            colour=tower.colour,
+            shape=tower.shape,
+            vp=tower.vp,
+            wands=tower.wands,
+            touches=tower.touches,
+            occupied=tower.id in occupied,
+            covered=tower.id in covered,
+        )
+        for tower in _all_towers(board, vat)
+    ]
+    return pb.View(towers=shown)
 
 
 def _clouds(state: State, board: Board) -> list[pb.CloudView]:
