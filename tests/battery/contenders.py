@@ -162,6 +162,71 @@ def _spellbound() -> list[Contender]:
     ]
 
 
+# ---- broom_service ---------------------------------------------------------------------------------------------------
+
+_EVENTS_SEEN, _BEWITCHED_SEEN = 1, 3
+"""So many of each stack, from the top, one command may bring to light."""
+
+
+def swap_broom_service(state: Any, seat: int, keep: frozenset[str], chance: random.Random) -> Any:
+    """Roles, sealed answers and offers of the others become other ones, and the deeper stacks change places.
+
+    The next trick shows who holds the role that is led; the last answer of a simultaneous stage shows the others.
+    """
+    from broom_service.roles import MORE_OR_LESS, ROLE_IDS, in_order
+    from broom_service.state import Extra, Stage
+    from broom_service.tiles import EXTRA_ROLE_TILES
+
+    asked, others = state.asked, [other for other in range(state.terms.seats) if other != seat]
+    shown = keep | {state.led_role}
+    if asked is Stage.LEAD and state.leader == seat:
+        shown |= {*state.hands[seat]}
+    waits_on = len(state.waiting) > 1
+    hands, extras, offers = [*state.hands], [*state.extras], [*state.offers]
+    for other in others:
+        stays = [role for role in hands[other] if role in shown]
+        free = [role for role in ROLE_IDS if role not in shown]
+        count = len(hands[other]) - len(stays)
+        if asked is Stage.CHOOSE and waits_on and state.event == MORE_OR_LESS and hands[other]:
+            count = chance.randint(1, 5)
+        hands[other] = in_order((*stays, *chance.sample(free, min(count, len(free)))))
+        tiles = [tile for tile in state.forest_tiles[other] if tile in EXTRA_ROLE_TILES]
+        if asked is Stage.EXTRA and tiles and other not in state.waiting:
+            tile = extras[other].tile if extras[other] else ""
+            tile = chance.choice(["", *tiles]) if waits_on else tile
+            roles = [role for role in ROLE_IDS if role not in hands[other] and role not in shown]
+            extras[other] = Extra(tile, chance.choice(roles)) if tile else None
+        if asked is Stage.OFFER and waits_on and offers[other] is not None:
+            offers[other] = tuple(chance.randint(0, held) for held in state.resources[other])
+    events, out = [*state.events_to_come], [*state.events_out]
+    places = [(events, n) for n in range(_EVENTS_SEEN, len(events))] + [(out, n) for n in range(len(out))]
+    _shuffle([(where, n) for where, n in places if where[n] not in keep], chance)
+    stack = [*state.bewitched_stack]
+    _shuffle([(stack, n) for n in range(_BEWITCHED_SEEN, len(stack))], chance)
+    return replace(
+        state,
+        hands=tuple(hands),
+        extras=tuple(extras),
+        offers=tuple(offers),
+        events_to_come=tuple(events),
+        events_out=tuple(out),
+        bewitched_stack=tuple(stack),
+    )
+
+
+def _broom_service() -> list[Contender]:
+    plugin = load_game("broom_service")
+    return [
+        Contender(plugin, seats, options, 1_200, swap_broom_service)
+        for seats, options in (
+            (3, {"board": "back", "storm_clouds": "true", "heavy_clouds": "11"}),
+            (4, {"mountain_tiles": "true"}),
+            (2, {"board": "back"}),
+            (5, {"storm_clouds": "true", "heavy_clouds": "10"}),
+        )
+    ]
+
+
 # ---- toy -------------------------------------------------------------------------------------------------------------
 
 
@@ -198,7 +263,13 @@ def _toy() -> list[Contender]:
     ]
 
 
-KNOWN = {"two_towers": _two_towers, "wizards_garden": _wizards_garden, "spellbound": _spellbound, "toy": _toy}
+KNOWN = {
+    "two_towers": _two_towers,
+    "wizards_garden": _wizards_garden,
+    "spellbound": _spellbound,
+    "broom_service": _broom_service,
+    "toy": _toy,
+}
 
 CONTENDERS = [*_toy(), *(c for name in game_names() if name in KNOWN for c in KNOWN[name]())]
 """Every option set of every game."""

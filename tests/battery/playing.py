@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +23,8 @@ from tests.battery.contenders import Contender
 
 _INTEGERS = (FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64)
 _SAMPLES = 5
+_AT_MOST = 500
+"""Answers to one slot that are tried in order; of more, some are tried at random."""
 _SIGNED = (FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_INT64)
 
 
@@ -85,7 +88,7 @@ def complete(legal: Legal, schema: Schema, chance: random.Random) -> Message:
     return chance.choice(every_command(legal, schema))
 
 
-def every_command(legal: Legal, schema: Schema, at_most: int = 500) -> list[Message]:
+def every_command(legal: Legal, schema: Schema, at_most: int = _AT_MOST) -> list[Message]:
     """All commands of this entry, or the first of them."""
     values = [_values(slot) for slot in legal.slots]
     commands = []
@@ -103,6 +106,9 @@ def _values(slot: Any) -> list[Answer]:
         return [*slot.one.candidates]
     if kind == "some":
         counts = range(slot.some.min, slot.some.max + 1)
+        if sum(math.perm(len(slot.some.candidates), count) for count in counts) > _AT_MOST:
+            chance = random.Random(str(slot))
+            return [random_answer(slot, chance) for _ in range(_AT_MOST // 5)]
         return [chosen for count in counts for chosen in itertools.permutations(slot.some.candidates, count)]
     if kind in ("amounts", "assign"):
         chance = random.Random(str(slot))

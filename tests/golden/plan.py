@@ -12,6 +12,7 @@ from grimoire.match.driver import BotPlayers
 from grimoire.match.table import Table
 from grimoire.v1 import match_pb2
 from spellbound.places import BOOKS, GAINED
+from tests.broom_service.lively import lively_command as fly
 from tests.spellbound.keen import keen_turn
 from tests.wizards_garden.lively import lively_command
 
@@ -410,6 +411,115 @@ _SPELLBOUND: tuple[Plan, ...] = (
     _spellbound("void_by_the_host", ended_by_the_host, "maintenance"),
 )
 
+
+def _broom_service(
+    name: str,
+    course: Course,
+    *reasons: str,
+    seats: int = 2,
+    position: Mapping[str, object] | None = None,
+    **options: str,
+) -> Plan:
+    return Plan(name, "broom_service", options, ("random",) * seats, name, course, reasons, position)
+
+
+def flying(resigns: Mapping[int, int] | None = None, expires: int = 0) -> Course:
+    """Broom Service by lively random commands.
+
+    Args:
+        resigns: after so many decisions this seat resigns.
+        expires: every so-manieth decision runs out instead; 0: none.
+    """
+
+    def course(table: Table, bots: BotPlayers) -> None:
+        handshake(table)
+        chance = random.Random(table.match_id)
+        number = 0
+        while not table.running.over:
+            number += 1
+            table.now_ms += chance.randrange(300, 9_000)
+            seat = (resigns or {}).get(number)
+            if seat is not None:
+                assert isinstance(table.play(seat, match_pb2.Resign()), Entry)
+            elif expires and number % expires == 0:
+                assert isinstance(table.expire_next(), Entry)
+            else:
+                opened = chance.choice(table.running.prompts)
+                entries = table.referee.game.legal(table.running.game, opened.prompt.seat, opened.prompt)
+                command = fly(entries, chance)
+                assert isinstance(table.play(opened.prompt.seat, command, opened.prompt_id), Entry)
+
+    return course
+
+
+_BACK = {"board": "back"}
+_STORM = {"storm_clouds": "true"}
+_MOUNTAINS = {"mountain_tiles": "true"}
+_TIE: Mapping[str, object] = {
+    "players": 3,
+    "round": 7,
+    "event": "brave_heart",
+    "seats": {
+        0: {"vp": 60, "resources": "o1", "roles": ["hill_druid"]},
+        1: {"vp": 60, "resources": "p1"},
+        2: {"vp": 20, "resources": "w3"},
+    },
+}
+_SPENT: Mapping[str, object] = {
+    "players": 4,
+    "round": 6,
+    "bewitched": ["fruit_gatherer"],
+    "led": ["fruit_gatherer"],
+    "seats": {
+        0: {"roles": ["fruit_gatherer", "hill_witch"]},
+        1: {"roles": ["hill_witch"]},
+        2: {"roles": ["fruit_gatherer", "hill_witch", "weather_fairy"]},
+    },
+}
+
+_LAST_ROUND: Mapping[str, object] = {"stage": "choose", "round": 7}
+_WITH_TILES: Mapping[str, object] = {
+    **_LAST_ROUND,
+    "players": 3,
+    "event": "the_works",
+    "tiles": {"m1": "m_moves", "m2": "m_dispel", "m3": "m_deliver", "h1": "h_ab", "h4": "h_vat"},
+    "seats": {
+        0: {"forest_tiles": ["f_card_1", "f_heart_1"], "resources": "o3 g3 p3 w5"},
+        1: {"forest_tiles": ["f_card_2"], "resources": "o3 g3 p3 w5"},
+        2: {"forest_tiles": ["f_five_1"], "resources": "o3 g3 p3 w5"},
+    },
+}
+
+_FLIGHTS: tuple[Plan, ...] = (
+    _broom_service("front_2", flying(), "scored"),
+    _broom_service("storm_2", flying(), "scored", heavy_clouds="10", **_STORM),
+    _broom_service("mountains_2", flying(), "scored", first_player="seat_1", **_MOUNTAINS),
+    _broom_service("mountains_storm_2", flying(), "scored", **_MOUNTAINS, **_STORM),
+    _broom_service("back_2", flying(), "scored", **_BACK),
+    _broom_service("back_storm_3", flying(), "scored", seats=3, heavy_clouds="11", **_BACK, **_STORM),
+    _broom_service("with_troubles", with_troubles, "scored"),
+    _broom_service("one_leaves", leaving(2, 15), "scored", seats=3, timeout_limit="2"),
+    _broom_service("some_resign", flying({5: 0, 30: 3}, expires=7), "scored", seats=5, timeout_limit="10", **_BACK),
+    _broom_service("nobody_there", nobody_there, "others_left", seats=3),
+    _broom_service("left_alone", leaving(1, 20), "others_left"),
+    _broom_service("all_but_one_resign", flying({8: 2, 21: 0}), "others_left", seats=3),
+    _broom_service("shared_victory", flying(), "scored", seats=3, position=_TIE),
+    _broom_service("role_led_again", flying(), "scored", seats=4, position=_SPENT),
+    _broom_service("last_round_3", flying(), "scored", seats=3, position=_WITH_TILES, **_BACK, **_STORM),
+    _broom_service(
+        "last_round_5",
+        flying(),
+        "scored",
+        seats=5,
+        position={**_LAST_ROUND, "event": "the_upper_hand", "clouds": {"c08": "storm_gust_1", "c16": "storm_courier"}},
+        **_STORM,
+    ),
+    _broom_service("last_choice_5", flying(), "scored", seats=5, position={**_LAST_ROUND, "event": "more_or_less"}),
+    _broom_service("void_never_sealed", never_sealed, "not_sealed"),
+    _broom_service("void_never_opened", never_opened, "not_opened"),
+    _broom_service("void_by_the_host", ended_by_the_host, "maintenance"),
+)
+
 PLANS: tuple[Plan, ...] = (
     *(
         Plan(
@@ -444,4 +554,5 @@ PLANS: tuple[Plan, ...] = (
     _plan("void_by_the_host", ended_by_the_host, "maintenance"),
     *_GARDEN,
     *_SPELLBOUND,
+    *_FLIGHTS,
 )

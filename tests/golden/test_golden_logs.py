@@ -53,6 +53,16 @@ def created_and_ends(game: str) -> tuple[list[dict[str, str]], set[str]]:
     return chosen, ends
 
 
+def all_events_occur(name: str) -> bool:
+    """Whether a game's logs hold every event of its schema."""
+    game = load_game(name).game
+    logs = [HERE / game.id / f"{log}.jsonl.gz" for log in golden_names(HERE / game.id)]
+    entries = [entry for log in logs for entry in read_export([gzip.decompress(log.read_bytes())]).entries]
+    return {e.type for entry in entries for e in match_pb2.Events.FromString(entry.public).events} >= {
+        *game.schema.events
+    }
+
+
 def spells_cast(name: str) -> set[str]:
     """The spells of a game's logs, in which every event of its schema occurs."""
     game = load_game(name).game
@@ -119,6 +129,23 @@ def test_all_seats_difficulties_spells_events_and_ends_of_spellbound_occur():
         "maintenance",
     }
     assert len(spells_cast("spellbound")) == 10
+
+
+def test_all_seats_boards_events_and_ends_of_broom_service_occur():
+    chosen, ends = created_and_ends("broom_service")
+    boards = {(options["board"], options["storm_clouds"], options["mountain_tiles"]) for options in chosen}
+    assert len(boards) == 6
+    assert {len(plan.levels) for plan in PLANS if plan.game == "broom_service"} == {2, 3, 4, 5}
+    assert ends >= {
+        "scored",
+        "others_left",
+        "OUTCOME_KIND_WIN",
+        "OUTCOME_KIND_SHARED",
+        "not_sealed",
+        "not_opened",
+        "maintenance",
+    }
+    assert all_events_occur("broom_service")
 
 
 @pytest.mark.parametrize("game", game_names())
