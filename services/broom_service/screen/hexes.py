@@ -97,7 +97,10 @@ class _Brick:
     def _filled(self, line: Line) -> Line:
         """On the terrain's ground, all of it leading to the region."""
         ref = (f"region:{self._region}",)
-        pieces = [Piece(p.text, f"{p.style} on {self._ground}".strip(), (*p.refs, *ref), p.mark) for p in line]
+        pieces = [
+            Piece(p.text, f"{p.style} on {self._ground}".strip(), p.refs if p.refs == ref else p.refs + ref, p.mark)
+            for p in line
+        ]
         filled = padded(pieces, self._width)
         if width_of(pieces) < self._width:
             filled[-1] = Piece(filled[-1].text, f"on {self._ground}", ref)

@@ -45,7 +45,9 @@ def choices(shown: Shown) -> Sequence[str]:
     if view.stage == "follow":
         dull.add("role")  # it is the one that was led
     elif view.stage == "lead" and not any(ref.startswith("role:") for ref in shown.picked):
-        dull |= {"stance", "instead", "resource"}  # how it is played is asked once it is clear what
+        dull |= {"stance", "instead"}  # how it is played is asked once it is clear what
+    if f"instead:{EVENT}" not in shown.picked:
+        dull.add("resource")
     if sum(ref.startswith("pawn:") for ref in offered) < 2:
         dull.add("pawn")  # it goes without saying
     return sorted((ref for ref in offered if ref.partition(":")[0] not in dull), key=_ranking(shown))
