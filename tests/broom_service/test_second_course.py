@@ -206,8 +206,9 @@ def test_everything_that_can_happen_is_told() -> None:
     wanted |= {*AFTER_RETIRING}
     seen: set[str] = set()
     for seed in range(300):
-        begin = dealt if seed % 5 == 0 else arranged
-        for _, reading in match(seed, 2 + seed % 4, BOARDS[seed % len(BOARDS)], begin=begin, leave=0.01):
+        begin = dealt if seed % 7 == 0 else arranged
+        boards = (BOARDS[5], BOARDS[4], BOARDS[5], BOARDS[3])
+        for _, reading in match(seed, 2 + seed % 4, boards[seed % 4], begin=begin, leave=0.01):
             seen.update(names(reading.told))
         if seen >= wanted:
             break
