@@ -38,7 +38,9 @@ def test_every_scenario_passes(path):
     assert not failed(results)
 
 
-@pytest.mark.parametrize(("game", "count"), [("two_towers", 45), ("wizards_garden", 57), ("spellbound", 47)])
+@pytest.mark.parametrize(
+    ("game", "count"), [("two_towers", 45), ("wizards_garden", 57), ("spellbound", 47), ("broom_service", 56)]
+)
 def test_all_worked_scenarios_of_the_rules_have_a_file(game, count):
     numbers = [int(path.stem[:2]) for path in FILES if path.parent.name == game]
     assert numbers == list(range(1, count + 1))
