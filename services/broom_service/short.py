@@ -76,6 +76,8 @@ _LEGEND: Final = (
     "hill",
     "bewitched",
     "hand",
+    "won",
+    "turn",
 )
 
 
