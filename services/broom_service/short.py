@@ -287,7 +287,7 @@ def region_words(region: str, view: pb.View, language: str, names: Mapping[int, 
     parts = [*_region_parts(region, view, language, names)]
     beside = sorted(board_of(view).adjacent[region], key=board_of(view).regions.index)
     parts.append(say["beside"].format(regions=", ".join(name_of(each, language) for each in beside)))
-    return say["region"].format(region=name_of(region, language), parts="; ".join(parts))
+    return say["region"].format(region=name_of(region, language), parts=say["then"].join(parts))
 
 
 def _region_parts(region: str, view: pb.View, language: str, names: Mapping[int, str]) -> Iterable[str]:
@@ -307,7 +307,7 @@ def _region_parts(region: str, view: pb.View, language: str, names: Mapping[int,
         yield ", ".join(name_of(cloud.cloud, language) for cloud in clouds)
     towers = towers_at(view, region)
     if towers:
-        yield "; ".join(tower_words(tower, language, without=region) for tower in towers)
+        yield say["then"].join(tower_words(tower, language, without=region) for tower in towers)
 
 
 def _listed(texts: Iterable[str], words: Words) -> str:

@@ -84,9 +84,9 @@ def trick_words(view: pb.View, language: str, names: Mapping[int, str]) -> str:
     plays = trick_of(view)
     if not plays:
         return ""
-    told = "; ".join(play_words(play, view, language, names) for play in plays)
-    say = words_in(language).terminal["trick"]
-    return say.format(trick=view.trick_no, role=name_of(plays[0].role, language), plays=told)
+    say = words_in(language).terminal
+    told = say["then"].join(play_words(play, view, language, names) for play in plays)
+    return say["trick"].format(trick=view.trick_no, role=name_of(plays[0].role, language), plays=told)
 
 
 def role_words(role: str, view: pb.View, language: str) -> str:
@@ -95,7 +95,7 @@ def role_words(role: str, view: pb.View, language: str) -> str:
     name = name_of(role, language)
     if role in view.bewitched:
         name = say["role_bewitched"].format(role=name)
-    if role in view.led:
+    if any(play.role == role and play.trick_no < view.trick_no for play in view.plays):
         name = say["role_led"].format(role=name)
     brave, cowardly = (role_text(role, stance, language) for stance in (BRAVE, COWARDLY))
     return say["role"].format(role=name, text=say["role_text"].format(brave=brave, cowardly=cowardly))
@@ -112,7 +112,7 @@ def seat_lines(seat: pb.SeatView, view: pb.View, language: str, names: Mapping[i
         resources=resources_words(seat.resources, language),
         cards=cards_left(seat),
         pawns=", ".join(name_of(region, language) for region in seat.pawns),
-        flags="".join(f"; {flag}" for flag in flags),
+        flags="".join(f"{say['then']}{flag}" for flag in flags),
     )
     won = [charmed_words(seat, language)] if seat.clouds else []
     if seat.amulets:
@@ -121,7 +121,7 @@ def seat_lines(seat: pb.SeatView, view: pb.View, language: str, names: Mapping[i
     if seat.forest_tiles:
         won.append(say["forest_tiles"].format(tiles=", ".join(name_of(each, language) for each in seat.forest_tiles)))
     if won:
-        yield f"  {'; '.join(won)}"
+        yield f"  {say['then'].join(won)}"
     yield f"  {scoring_words(seat, language)}"
 
 

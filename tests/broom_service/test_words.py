@@ -479,6 +479,9 @@ def test_whole_matches_can_be_told_and_drawn(language: str) -> None:
             lines = terminal.render(GAME.view(step.state, viewer), language, NAMES, 60)
             assert all(len(line) <= 60 for line in lines)
             assert not re.search(r"[{}]|\w_\w", "".join(lines))
+            if language == "el":  # where a semicolon is a question mark
+                asking = {name_of("more_or_less", "el").rpartition(" ")[2], "ακόμη;"}
+                assert {word for line in lines for word in re.findall(r"\w*;", line)} <= asking
     assert marks > 20
 
 

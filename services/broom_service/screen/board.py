@@ -155,7 +155,7 @@ def _course(shown: Shown) -> Iterator[str]:
     for trick in range(1, view.trick_no + 1):
         plays = [play for play in view.plays if play.trick_no == trick]
         if plays:
-            told = "; ".join(play_words(play, view, language, shown.names) for play in plays)
+            told = say["then"].join(play_words(play, view, language, shown.names) for play in plays)
             yield say["trick"].format(trick=trick, role=name_of(plays[0].role, language), plays=told)
 
 
