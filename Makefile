@@ -37,10 +37,10 @@ play: setup ## Play Two Towers in this terminal (needs `make run` in another)
 	$(BIN)/grimoire play two_towers --vs bot:heuristic
 
 test: web ## Run the tests
-	$(BIN)/python -m pytest -m 'not slow' -n auto
+	$(BIN)/python -m pytest -m 'not slow' -n auto --dist worksteal
 
 test-all: web ## Run all tests, the slow ones too
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: web ## Check style, types, import contracts and schemas
 	$(BIN)/ruff check .
