@@ -27,7 +27,7 @@ from matchmaking.ledger import Ledger
 from matchmaking.log import Record
 from matchmaking.meters import HANDOVERS
 from matchmaking.sitting import Gift
-from matchmaking.vacancies import Bound
+from matchmaking.vacancies import MENDED, RETURNED, Bound
 
 __all__ = ["Handover", "bind_seat"]
 
@@ -45,6 +45,7 @@ def bind_seat(challenge: Challenge, gift: Gift, keys: KeyRing) -> envelope_pb2.S
         kind=match_pb2.OCCUPANT_KIND_BOT if sitter.bot else match_pb2.OCCUPANT_KIND_PERSON,
         level=sitter.level,
         reason=gift.reason,
+        if_left=gift.reason not in (RETURNED, MENDED),
     )
     what = lines("grimoire/bind-seat/1", challenge.challenge_id, gift.number)
     command = envelope_pb2.Command(

@@ -9,7 +9,7 @@ back at any moment before the match is over: to a vacant seat by acting, to any 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from google.protobuf.message import Message
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matchmaking.challenge import Challenge
 
 __all__ = [
+    "MENDED",
+    "RETURNED",
     "Bound",
     "Keep",
     "Lose",
@@ -37,6 +39,11 @@ __all__ = [
     "evolve_move",
     "voters",
 ]
+
+
+RETURNED: Final = "returned"
+MENDED: Final = "mended"
+"""Why a seat is given to somebody whatever whoever sits there does; for every other reason only while it is left."""
 
 
 class Lose(msgspec.Struct, frozen=True):
@@ -161,7 +168,7 @@ def decide_move(challenge: Challenge, move: Move, now_ms: int) -> tuple[Message,
     gift = _gift(challenge, move.seat)
     if isinstance(move, Mend):
         sits = challenge.seats[move.seat]
-        return (_given(move.seat, sits, "mended"),) if sits is not None and gift is None else ()
+        return (_given(move.seat, sits, MENDED),) if sits is not None and gift is None else ()
     if gift is None or gift.sitter.account_id != move.account_id:
         return ()
     if move.refused:
@@ -232,7 +239,7 @@ def _return(challenge: Challenge, move: Return) -> tuple[Message, ...] | Illegal
     if not theirs:
         sits = any(sitter is not None and sitter.account_id == move.account_id for sitter in challenge.started)
         return () if sits else illegal("nothing_to_return_to")
-    return tuple(_given(seat, sitter, "returned") for seat in theirs if (sitter := challenge.started[seat]))
+    return tuple(_given(seat, sitter, RETURNED) for seat in theirs if (sitter := challenge.started[seat]))
 
 
 def _is_elsewhere(challenge: Challenge, seat: int, sitter: Sitter) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +11,11 @@ from grimoire.engine import Illegal
 from grimoire.match.seats import occupants_of
 from grimoire.runtime.game_service import GameService
 from grimoire.runtime.identity import Identity, occupant_id
+from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.rpc import open_channel
 from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2, rules_pb2, rules_pb2_grpc
 from matchmaking.challenge import Create, Open, Sitter, decide, fold
+from matchmaking.handover import bind_seat
 from matchmaking.vacancies import Bound, Keep, Lose, Mend, Return, Settle, Vote, choice_of, voters
 from tests.matchmaking.house import ADA, BO, EVE, GAME, Client, House, Running, until
 
@@ -163,6 +166,19 @@ def test_a_seat_that_the_match_has_given_to_another_is_told_once_more():
     mended = run(back, Mend(0), Mend(0))
     assert [(g.sitter.account_id, g.reason, g.number) for g in mended.gifts] == [("ada", "mended", 2)]
     assert run(mended, Bound(0, "ada")).seats == back.seats
+
+
+def test_a_seat_is_bound_to_others_only_while_it_is_left(tmp_path: Path) -> None:
+    keys = KeyRing.load_or_create(tmp_path)
+    vacant = lost(playing("ada", "bo"))
+    for table, if_left in (
+        (run(vacant, Settle(0, BOT), now_ms=60_000), True),
+        (run(vacant, Vote("bo", 0, 1), Settle(0, BOT)), True),
+        (run(vacant, Return("ada")), False),
+        (run(playing("ada", "bo"), Mend(0)), False),
+    ):
+        command = bind_seat(table, table.gifts[0], keys).command
+        assert match_pb2.BindSeat.FromString(command.payload).if_left is if_left
 
 
 # ---- over services -------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ RULES: dict[str, str] = {
     "not_your_prompt": "This question is put to another seat.",
     "seats_are_kept": "In this match everybody keeps their seat; you may resign.",
     "already_left": "You have left this seat. Act in the match, or return to it, and it is yours again.",
+    "not_left": "Whoever holds this seat is there.",
     "not_due": "The time of this prompt is not up yet.",
     "match_exists": "A different match with this id exists already.",
     "bad_option": "{detail}",

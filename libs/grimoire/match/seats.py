@@ -119,6 +119,8 @@ def bind_refusal(state: MatchState[Any], message: match_pb2.BindSeat) -> envelop
         detail, field = "only bots have a level", "level"
     elif _would_hold_two(state, message):
         detail, field = "in a rated match each seat has a player of its own", "occupant_id"
+    elif message.if_left and message.seat not in state.away:
+        return reject("not_left", version=state.version)
     else:
         return None
     return reject("malformed", version=state.version, detail=detail, field=field)

@@ -126,6 +126,17 @@ def test_one_command_is_enough_to_be_back() -> None:
     assert not table.running.away
 
 
+def test_who_is_back_in_time_keeps_the_seat_from_whoever_comes_for_one_who_left() -> None:
+    table = running("melee", holders=("ada", "bo", "eve"))
+    assert bind(table, 0, "bot", if_left=True).code == "not_left"
+    table.play(0, match_pb2.LeaveSeat())
+    table.answer(0, rune(table, 0))
+    assert bind(table, 0, "bot", if_left=True).code == "not_left"
+    table.play(0, match_pb2.LeaveSeat())
+    assert said(bind(table, 0, "bot", if_left=True)) == ["SeatBound"]
+    assert said(bind(table, 0, "ada", PERSON)) == ["SeatBound"], "who returns asks nobody"
+
+
 def test_two_prompts_in_a_row_that_run_out_are_leaving() -> None:
     table = running("melee", 2)
     first = table.expire_next()
