@@ -236,15 +236,22 @@ export class Desk {
     return this.holders.find((one) => one.seat === seat)?.kind === OccupantKind.BOT;
   }
 
+  /** There is something to ask about seats: they may change hands, or somebody has several. */
+  get #isSeated(): boolean {
+    const people = new Set(this.holders.map((holder) => holder.occupantId));
+    return this.leaving !== Leaving.UNSPECIFIED || people.size < this.holders.length;
+  }
+
   /** Asks who sits where; again and again as long as something is undecided. `soon`: something has just changed. */
   async lookAtTable(soon = false): Promise<void> {
     clearTimeout(this.#looking);
-    if (this.leaving === Leaving.UNSPECIFIED || this.#closed) return;
+    if (this.#closed || !this.#isSeated) return;
     const table = await tableOf(this.store.matchId, language());
     if (this.#closed) return;
     if (table !== null && table.version >= (this.table?.version ?? 0n)) this.table = table;
     const open = (this.store.head?.away.length ?? 0) > 0 || this.vacant.length > 0;
-    if ((open || soon) && !this.store.over) this.#looking = setTimeout(() => void this.lookAtTable(), LOOK_MS);
+    // A match that has only just begun is not known everywhere yet.
+    if ((open || soon || this.table === null) && !this.store.over) this.#looking = setTimeout(() => void this.lookAtTable(), LOOK_MS);
   }
 
   /** The view as the game's module reads it; null before the match has started. */
