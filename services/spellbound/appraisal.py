@@ -19,6 +19,8 @@ __all__ = ["Appraisal", "Outlook", "Weights", "battle_chance"]
 _LIMITS: Final = DATA.constants
 _A_TURN: Final = 3.2
 """Mage cards drawn in a usual turn."""
+_SAFE: Final = 4.0
+"""A book that is so far ahead of its piece is in no danger."""
 MOVERS: Final = frozenset(
     card for card, modes in MODES.items() if any("move" in part.any for mode in modes.values() for part in mode.parts)
 )
@@ -32,12 +34,12 @@ class Weights(msgspec.Struct, frozen=True):
 
     Attributes:
         steps: of a book, by its space from 4 to 9.
-        gaps: of a book on track, by the space between it and its piece, from 0 (it is lost).
+        gaps: of a book on track, by the space between it and its piece, from 0 (it is lost) to 4.
         second: by the space of the piece that is second nearest the end.
         first: by the space of the piece that is nearest.
         spare: share of what a book is worth that is not among the best four.
         wand: by level.
-        wicked: by the number of wicked cards that stay in the display.
+        wicked: by the number of wicked cards that are going to lie in the display after the refill.
         kept: a card left in the display.
         ally: for each influence that a recruited ally asks for.
         tower: of winning the next encounter, times its chance.
@@ -54,20 +56,20 @@ class Weights(msgspec.Struct, frozen=True):
         covered: a place that somebody guards when the deck ends.
     """
 
-    steps: tuple[float, ...] = (0.0, 13.0, 28.0, 45.0, 64.0, 100.0)
+    steps: tuple[float, ...] = (0.0, 11.0, 23.0, 37.0, 52.0, 82.0)
     gaps: tuple[float, ...] = (-156.0, -34.0, -15.0, -6.0, 0.0)
     second: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -6.0, -20.0, -55.0, -500.0)
     first: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0, -6.0, -14.0, -30.0)
-    spare: float = 0.4
+    spare: float = 0.5
     step_back: float = 1.5
-    wand: tuple[float, ...] = (0.0, 4.0, 9.0, 12.0)
+    wand: tuple[float, ...] = (0.0, 4.5, 10.0, 13.0)
     spell: float = 8.0
-    wicked: tuple[float, ...] = (0.0, -5.0, -13.0)
-    kept: float = 6.0
-    ally: float = 5.0
+    wicked: tuple[float, ...] = (0.0, -8.0, -20.0, -40.0, -52.0, -62.0)
+    kept: float = 6.5
+    ally: float = 6.0
     ally_set: float = 4.0
-    lying: float = 2.5
-    reveal: float = 3.0
+    lying: float = 2.2
+    reveal: float = 2.6
     restocked: float = 6.0
     fortuna: float = 6.0
     guard: float = 9.0
@@ -77,13 +79,13 @@ class Weights(msgspec.Struct, frozen=True):
     annihilated: float = 400.0
     battle: float = 260.0
     fifth: float = 0.1
-    last: float = 2.5
+    last: float = 4.0
     gathered: float = 25.0
     later: float = 0.85
-    early: tuple[float, ...] = (0.0, 0.0, 0.02, 0.12, 1.0, 1.0)
+    early: tuple[float, ...] = (0.0, 0.01, 0.05, 0.25, 1.0, 1.0)
     way: float = 12.0
     sought: float = 120.0
-    covered: float = 20.0
+    covered: float = 32.0
     end_of_deck: float = 12.0
 
 
@@ -102,6 +104,7 @@ class Outlook:
             if card in WITCHES:
                 self.witches[COLOUR[card]] += share
         self.trolls = share * sum(card in TROLLS for card in listed)
+        self.wicked_a_draw = (sum(self.witches) + self.trolls) / max(1, view.deck_count)
         self.mage_cards = view.deck_count - sum(self.witches) - self.trolls
         self.bag = view.bag.sun, view.bag.moon
         self.drawn = view.drawn.sun, view.drawn.moon
@@ -178,7 +181,9 @@ class Appraisal:
         worth = self._books(sketch, pieces) + self._ends(pieces) + weights.kept * kept
         worth += self._hand(sketch) + self._tower(sketch, ends)
         if ends < 1.0:
-            worth += weights.wicked[len(sketch.upper)] if len(sketch.upper) < _LIMITS.purge_at else 0.0
+            staying = len(sketch.upper) if len(sketch.upper) < _LIMITS.purge_at else 0
+            draws = max(0, _LIMITS.display_mages - kept)
+            worth += _between(weights.wicked, staying + draws * self._outlook.wicked_a_draw)
         return worth
 
     def _skipped(self, sketch: Sketch) -> float:
@@ -224,20 +229,22 @@ class Appraisal:
         weights = self._weights
         lost_before = sketch.books.count(LOST)
         enough = sketch.gained >= _LIMITS.books_to_win
+        steps, gaps = weights.steps, weights.gaps
+        needed = weights.fifth if enough else weights.last if lost_before else 1.0
         values = []
         worth = 0.0
         for book, at in enumerate(sketch.books):
             if at == LOST:
                 continue
-            value = weights.steps[min(at, GAINED) - 4]
+            value = steps[at - 4]
             values.append(value)
             if at == GAINED:
                 continue
             gap = at - pieces[book]
-            needed = weights.fifth if enough else weights.last if lost_before else 1.0
-            worth += _between(weights.gaps, gap) * needed
-            if gap < 1.0:
-                worth -= (1.0 - max(gap, 0.0)) * value * (0.3 if enough else 1.0)
+            if gap < _SAFE:
+                worth += _between(gaps, gap) * needed
+                if gap < 1.0:
+                    worth -= (1.0 - max(gap, 0.0)) * value * (0.3 if enough else 1.0)
         values.sort(reverse=True)
         best, rest = values[: _LIMITS.books_to_win], values[_LIMITS.books_to_win :]
         worth += sum(best) + weights.spare * sum(rest) * (0.2 if enough else 1.0)

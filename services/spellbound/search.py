@@ -21,6 +21,11 @@ _CUT: Final = 0.35
 """Share of the others that keep a beginning only; the rest put one action in, or leave one out."""
 _LEFT_OUT: Final = 0.3
 """Share of those that leave one out."""
+_PLANS_A_START: Final = 300
+_PATIENCE: Final = 0.5
+"""Share of the plans that may bring nothing better before the search ends."""
+_FEWEST: Final = 40
+"""So many plans may in any case."""
 _STOP: Final = 0.12
 """How readily a turn is ended, or a card given up, while something could still be done."""
 _LONGEST: Final = 60
@@ -44,12 +49,29 @@ def best_plan(sketch: Sketch, appraisal: Appraisal, rng: random.Random, plans: i
     """
     best: Plan = []
     most = float("-inf")
-    along = [sketch]
     if may_skip:
         skipped = sketch.copied()
         skipped.do(("skip",))
         best, most = [("skip",)], appraisal.worth(skipped)
-    for _ in range(plans):
+    # Begun anew now and then, for what is found by varying depends on where one began.
+    starts = max(1, plans // _PLANS_A_START)
+    for _ in range(starts):
+        plan, worth = _varied_plan(sketch, appraisal, rng, plans // starts)
+        if worth > most:
+            best, most = plan, worth
+    return best
+
+
+def _varied_plan(sketch: Sketch, appraisal: Appraisal, rng: random.Random, plans: int) -> tuple[Plan, float]:
+    """The best turn found from one beginning, and its worth."""
+    best: Plan = []
+    most = float("-inf")
+    along = [sketch]
+    patience = max(_FEWEST, int(plans * _PATIENCE))
+    better_at = 0
+    for number in range(plans):
+        if number - better_at > patience:
+            break
         if len(along) < 2 or rng.random() < _AFRESH:
             tried, plan = sketch.copied(), list[Action]()
         else:
@@ -57,9 +79,9 @@ def best_plan(sketch: Sketch, appraisal: Appraisal, rng: random.Random, plans: i
         _go_on(tried, plan, rng)
         worth = appraisal.worth(tried)
         if worth > most:
-            best, most = plan, worth
+            best, most, better_at = plan, worth, number
             along = _stations(sketch, plan)
-    return best
+    return best, most
 
 
 def obvious(sketch: Sketch) -> Action:
@@ -180,7 +202,13 @@ def _destination(sketch: Sketch, rng: random.Random) -> str:
 
 
 def _in_story(sketch: Sketch, rng: random.Random, *, short: bool) -> Action:
-    options = [] if short else [*sketch.plays(), *sketch.wand_uses(), *sketch.casts()]
+    options: list[tuple[Action, float]] = []
+    if not short:
+        options += sketch.plays()
+        if sketch.wand:
+            options += sketch.wand_uses()
+        if sketch.spells:
+            options += sketch.casts()
     many = sketch.too_many()
     if not many:
         options.append((("end",), _STOP * (1 + sum([weight for _, weight in options]))))
