@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
 from grimoire.runtime.config import Config, LogLevel, RunFile
 from grimoire.runtime.stack import Stack
@@ -16,6 +16,9 @@ from tests.web.browsers import open_browser
 from tests.web.built import dist
 from tests.web.people import Person
 from tests.web.programs import duel
+
+# Beside another worker's tests a page may be slow; nothing waits longer than it must.
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="module")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.async_api import Locator, Page, TimeoutError, expect  # noqa: A004 (it is what they raise)
+from playwright.async_api import Locator, Page
 
 from grimoire.client import Client, MatchSession
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
+from tests.web.seats import Sitter
 from tests.web.texts import says
 
 GAME = "wizards_garden"
@@ -74,7 +74,7 @@ async def garden(address: str, kept: Path, position: Mapping[str, object] | byte
             await client.close()
 
 
-class Gardener:
+class Gardener(Sitter):
     """A person at a seat: points at spaces, cards and threats, and presses what the bar offers.
 
     Args:
@@ -83,44 +83,22 @@ class Gardener:
     """
 
     def __init__(self, page: Page, language: str = "en") -> None:
-        self.page = page
-        self.table = page.locator("[data-stage]")
-        self.bar = page.get_by_role("region", name=says("play.prompt", language), exact=True)
+        super().__init__(page, language)
         self.yard = page.get_by_role("grid", name=says("wizards_garden.yard", language))
 
     def space(self, space: str) -> Locator:
         """A space by the beginning of its name."""
         return self.yard.get_by_role("button", name=re.compile(f"^{space}, "))
 
-    async def version(self) -> int:
-        """The version that is shown."""
-        return int(await self.table.get_attribute("data-version") or 0)
-
-    async def reaches(self, version: int, *, within_ms: float = 20_000) -> None:
-        """Waits until at least so much is shown."""
-        await self.page.wait_for_function(
-            "(version) => Number(document.querySelector('[data-version]')?.dataset.version) >= version",
-            arg=version,
-            timeout=within_ms,
-        )
-
     async def asked(self) -> None:
         """Waits until something is asked of this seat."""
         await self.page.locator("[data-stage=asked]").wait_for(timeout=30_000)
 
     async def press(self, name: str) -> None:
-        """Presses what sends a command until it has taken effect: one that has only just come takes no click."""
+        """Presses the button of this name, which sends a command, until that has taken effect."""
         await self.asked()
         before = await self.version()
-        button = self.bar.get_by_role("button", name=re.compile(f"^{name}"))
-        await expect(button).to_have_count(1)
-        for _ in range(20):
-            with contextlib.suppress(TimeoutError):
-                await button.click(timeout=1000)
-            with contextlib.suppress(TimeoutError):
-                await self.reaches(before + 1, within_ms=1000)
-                return
-        raise AssertionError(f"{name} was never sent")
+        await self.press_until_sent(self.bar.get_by_role("button", name=re.compile(f"^{name}")), before)
 
     async def choose(self, name: str) -> None:
         """Presses what only leads on."""

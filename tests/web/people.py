@@ -70,7 +70,7 @@ class Person:
 
     async def __aenter__(self) -> Person:
         self.context = await self._browser.new_context(**self._options)
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(30_000)
         self.context.on("page", self._watch)
         self.page = await self.context.new_page()
         return self

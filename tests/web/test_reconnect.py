@@ -56,7 +56,7 @@ async def test_offline_with_a_card_in_hand(person: Callable[..., Person], stack:
         await expect(seat.page.get_by_text(like("play.lost"))).to_have_count(0)
         await expect(chosen).to_have_count(1)
         assert await chosen.inner_text() == name
-        await seat.press(seat.bar.get_by_role("button", name=seat.discard), before)
+        await seat.press_until_sent(seat.bar.get_by_role("button", name=seat.discard), before)
         await match.sessions[1].reached(before + 1, timeout_s=20)
         assert moved_on(match, before) == 1
 
