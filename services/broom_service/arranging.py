@@ -27,7 +27,7 @@ from grimoire.engine.written import (
 )
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
-__all__ = ["LEAST_VP", "MOST_VP", "WRITTEN", "arrange", "covered_towers"]
+__all__ = ["KEYS", "LEAST_VP", "MOST_VP", "SEAT_KEYS", "WRITTEN", "arrange", "covered_towers"]
 
 WRITTEN: Final = (Stage.LEAD.value, Stage.CHOOSE.value)
 """Stages in which a written position may begin."""
@@ -35,7 +35,7 @@ WRITTEN: Final = (Stage.LEAD.value, Stage.CHOOSE.value)
 LEAST_VP: Final = -10_000
 MOST_VP: Final = 10_000
 
-_KEYS: Final = (
+KEYS: Final = (
     "players",
     "stage",
     "round",
@@ -53,7 +53,7 @@ _KEYS: Final = (
     "occupied",
     "seats",
 )
-_SEAT_KEYS: Final = (
+SEAT_KEYS: Final = (
     "pawns",
     "vp",
     "resources",
@@ -80,7 +80,7 @@ def arrange(plan: Mapping[str, object], terms: Terms) -> pb.PositionArranged:
         ValueError: for a plan that cannot be read; what contradicts the rules is for `check_position` to find.
     """
     plan = {str(key): value for key, value in plan.items()}
-    known_keys(plan, _KEYS, "a position")
+    known_keys(plan, KEYS, "a position")
     board = BOARDS[terms.board]
     stage = one_of(plan, "stage", WRITTEN)
     leader = whole_number(plan, "leader", 0, 0, terms.seats - 1)
@@ -127,7 +127,7 @@ def _lay_seat(event: pb.PositionArranged, seat: int, written: object, terms: Ter
     if not isinstance(written, Mapping):
         raise PositionError(f"Seat {seat} must be a mapping, e.g. {{pawns: [p3, f6], resources: o1 w2}}.")
     plan = {str(key): value for key, value in written.items()}
-    known_keys(plan, _SEAT_KEYS, f"seat {seat}")
+    known_keys(plan, SEAT_KEYS, f"seat {seat}")
     pawns = [known_word(region, board.terrain, "region") for region in words(plan, "pawns", board.castles)]
     demand(len(pawns) == DATA.constants.pawns, f"Seat {seat} has {DATA.constants.pawns} pawns.", "BS-2.3")
     roles = in_order(known_word(role, ROLE_IDS, "role") for role in words(plan, "roles"))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import broom_service
+from broom_service.arranging import KEYS, SEAT_KEYS
 from broom_service.notation import read_resources, write_resources
 from broom_service.options import terms_of
 from broom_service.positions import BroomServicePositions, position_fault
@@ -295,6 +300,24 @@ def test_a_bad_position_says_why(position: dict[Any, Any], options: dict[str, st
 def test_a_bad_option_is_told() -> None:
     with pytest.raises(ValueError, match="heavy_clouds must be"):
         parse({}, {"heavy_clouds": "3"})
+
+
+README = Path(broom_service.__file__).with_name("README.md").read_text().partition("## Arranged positions")[2]
+
+
+def test_the_example_of_the_readme_can_be() -> None:
+    block = re.search(r"```yaml\n(.*?)```", README, re.DOTALL)
+    assert block
+    example = yaml.safe_load(block[1])
+    event = BroomServicePositions().parse(example["position"], example["options"])
+    assert len(event.seats) == example["seats"]
+    assert [*event.hands[0].roles] == ["forest_witch", "valley_druid"]
+
+
+def test_the_readme_names_every_key() -> None:
+    rows = re.findall(r"^\| (`.*?) \|", README, re.MULTILINE)
+    named = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted((*KEYS, *SEAT_KEYS))
 
 
 # ---- events that no plan makes ---------------------------------------------------------------------------------------
