@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, TimeoutError, expect  # noqa: A004 (it is what they raise)
 
 from grimoire.client import Client
 from grimoire.plugins import load_game
@@ -109,3 +110,30 @@ async def leave_table(page: Page) -> None:
     await page.get_by_role("tab", name=says("play.tab.info")).click()
     await page.get_by_role("button", name=says("play.info.leave")).click()
     await page.get_by_role("button", name=says("play.info.yes_leave")).click()
+
+
+async def act(page: Page) -> None:
+    """Some command of the seat that is asked, whichever comes first; waits until it has taken effect."""
+    before = await version(page)
+    bar = page.get_by_role("region", name=says("play.prompt"), exact=True)
+    for _ in range(40):
+        buttons = bar.locator(".actions button:enabled")
+        things = page.locator(".table [data-usable]")
+        with contextlib.suppress(TimeoutError):
+            if await buttons.count():
+                await buttons.last.click(timeout=1000)
+            elif await things.count():
+                await things.first.click(timeout=1000)
+        with contextlib.suppress(TimeoutError):
+            await page.wait_for_function(
+                "(version) => Number(document.querySelector('[data-version]')?.dataset.version) > version",
+                arg=before,
+                timeout=700,
+            )
+            return
+    raise AssertionError("no command was sent")
+
+
+async def version(page: Page) -> int:
+    """How many entries of the match are shown."""
+    return int(await page.locator("[data-version]").get_attribute("data-version") or 0)
