@@ -22,10 +22,11 @@ from broom_service.short import (
     step_words,
     trick_of,
 )
-from broom_service.text import BroomServiceTexts, capital
+from broom_service.text import BroomServiceTexts
 from broom_service.tiles import TILES
 from broom_service.words import Words, words_in
 from grimoire.engine.lines import own_view, wrapped
+from grimoire.engine.sentences import capital
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
 __all__ = [

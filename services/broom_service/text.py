@@ -9,7 +9,6 @@ capital. Clients that fill in templates do it the same way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -30,10 +29,11 @@ from grimoire.engine import MarkNote
 from grimoire.engine.options import Range
 from grimoire.engine.phrasebook import Manifests, bot_levels, clauses, facts, presets, templates
 from grimoire.engine.schema import snake_case
+from grimoire.engine.sentences import plain_arguments, sentence
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 
-__all__ = ["BroomServiceTexts", "amounts_words", "capital", "signed"]
+__all__ = ["BroomServiceTexts", "amounts_words", "signed"]
 
 _SEATS: Final = frozenset({"seat", "seats", "by", "leader", "first_seat", "next_leader", "brave_seat", "winners"})
 """Fields whose numbers are seats."""
@@ -61,10 +61,9 @@ class BroomServiceTexts:
         key = _key(event)
         if not key:
             return ""
-        template = words.events[key]
-        more = dict(_more(event, words, language, names))
-        said = template.format(**{**_arguments(event, words, language, names), **more})
-        return capital(said) if _begins_with_a_thing(template) else said
+        arguments = plain_arguments(event, lambda field, value: _said(field, value, words, language, names))
+        arguments |= dict(_more(event, words, language, names))
+        return sentence(words.events[key], arguments, _SEATS)
 
     def mark(self, event: Message) -> MarkNote | None:
         """The timeline mark this event deserves: rounds, tricks, deliveries, clouds, amulets, who is out, the end."""
@@ -73,15 +72,6 @@ class BroomServiceTexts:
             return None
         kind, label, fields = found
         return MarkNote(kind, f"mark.{label}", tuple((field, str(getattr(event, field))) for field in fields))
-
-
-def capital(text: str) -> str:
-    """With a capital letter at the beginning.
-
-    >>> capital("hill 4")
-    'Hill 4'
-    """
-    return text[:1].upper() + text[1:]
 
 
 def signed(number: int) -> str:
@@ -117,22 +107,6 @@ _MARKS: Final[dict[type[Message], tuple[str, str, Sequence[str]]]] = {
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
-
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-
-
-def _begins_with_a_thing(template: str) -> bool:
-    first = _PLACEHOLDER.match(template)
-    return first is not None and first[1] not in _SEATS
-
-
-def _arguments(event: Message, words: Words, language: str, names: Mapping[int, str]) -> dict[str, str]:
-    """The event's plain fields as people read them."""
-    return {
-        field.name: _said(field.name, getattr(event, field.name), words, language, names)
-        for field in event.DESCRIPTOR.fields
-        if field.message_type is None
-    }
 
 
 def _said(field: str, value: Any, words: Words, language: str, names: Mapping[int, str]) -> str:
@@ -359,7 +333,7 @@ def _roles(words: Words, language: str) -> mf.Catalogue:
     for role in DATA.roles:
         brave, cowardly = (role_text(role.id, stance, language) for stance in (BRAVE, COWARDLY))
         text = words.terminal["role_text"].format(brave=brave, cowardly=cowardly)
-        told: dict[str, object] = {"kind": role.kind}
+        told: dict[str, object] = {"kind": role.kind, BRAVE: brave, COWARDLY: cowardly}
         if role.terrains:
             told["terrain"] = ", ".join(role.terrains)
         if role.colour:

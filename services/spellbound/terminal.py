@@ -8,6 +8,7 @@ from typing import Final
 from google.protobuf.message import Message
 
 from grimoire.engine.lines import own_view, wrapped
+from grimoire.engine.sentences import capital
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.cards import FORTUNA, MOON
 from spellbound.catalogue import DATA
@@ -22,7 +23,7 @@ from spellbound.short import (
     village_words,
     window_words,
 )
-from spellbound.text import SpellboundTexts, capital
+from spellbound.text import SpellboundTexts
 from spellbound.words import Words, words_in
 
 __all__ = ["SpellboundTerminal", "mage_words", "track_words", "turn_words", "warnings"]

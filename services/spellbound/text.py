@@ -9,7 +9,6 @@ fill in templates do it the same way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from google.protobuf.message import Message
 from grimoire.engine import MarkNote
 from grimoire.engine.phrasebook import LANGUAGES, Manifests, bot_levels, clauses, facts, presets, templates
 from grimoire.engine.schema import snake_case
+from grimoire.engine.sentences import plain_arguments, sentence
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from spellbound.cards import BOOK
@@ -29,7 +29,7 @@ from spellbound.places import BOOKS, PIECES, PLACE_INDEX, PLACES
 from spellbound.rejections import CODES
 from spellbound.words import Words, words_in
 
-__all__ = ["SpellboundTexts", "capital"]
+__all__ = ["SpellboundTexts"]
 
 _SEATS: Final = frozenset({"seat", "seats"})
 """Fields whose numbers are seats."""
@@ -59,10 +59,9 @@ class SpellboundTexts:
         key = _key(event)
         if not key:
             return ""
-        template = words.events[key]
-        more = dict(_more(event, words, language))
-        said = template.format(**{**_arguments(event, words, language, names), **more})
-        return capital(said) if _begins_with_a_thing(template) else said
+        arguments = plain_arguments(event, lambda field, value: _said(field, value, words, language, names))
+        arguments |= dict(_more(event, words, language))
+        return sentence(words.events[key], arguments, _SEATS)
 
     def mark(self, event: Message) -> MarkNote | None:
         """The timeline mark this event deserves: turns, books, allies, spells, encounters, ends."""
@@ -75,15 +74,6 @@ class SpellboundTexts:
             f"mark.{label}",
             tuple((field, str(getattr(event, field))) for field in fields),
         )
-
-
-def capital(text: str) -> str:
-    """With a capital letter at the beginning.
-
-    >>> capital("red hat")
-    'Red hat'
-    """
-    return text[:1].upper() + text[1:]
 
 
 _MARKS: Final[dict[type[Message], tuple[str, Sequence[str]]]] = {
@@ -102,22 +92,6 @@ _MARKS: Final[dict[type[Message], tuple[str, Sequence[str]]]] = {
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
-
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-
-
-def _begins_with_a_thing(template: str) -> bool:
-    first = _PLACEHOLDER.match(template)
-    return first is not None and first[1] not in _SEATS
-
-
-def _arguments(event: Message, words: Words, language: str, names: Mapping[int, str]) -> dict[str, str]:
-    """The event's plain fields as people read them."""
-    return {
-        field.name: _said(field.name, getattr(event, field.name), words, language, names)
-        for field in event.DESCRIPTOR.fields
-        if field.message_type is None
-    }
 
 
 def _said(field: str, value: Any, words: Words, language: str, names: Mapping[int, str]) -> str:

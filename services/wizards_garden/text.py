@@ -8,7 +8,6 @@ sentence that begins with a thing's name begins with a capital. Clients that fil
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from grimoire.engine import MarkNote
 from grimoire.engine.options import Choice
 from grimoire.engine.phrasebook import LANGUAGES, Manifests, bot_levels, clauses, facts, presets, templates
 from grimoire.engine.schema import snake_case
+from grimoire.engine.sentences import plain_arguments, sentence
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2 as pb
 from grimoire.v1 import manifest_pb2 as mf
 from wizards_garden.catalogue import DATA
@@ -58,9 +58,8 @@ class WizardsGardenTexts:
         if phrase is None:
             return ""
         key, more = phrase
-        template = words.events[key]
-        said = template.format(**{**_arguments(event, language, names), **more})
-        return said[:1].upper() + said[1:] if _begins_with_a_thing(template) else said
+        arguments = plain_arguments(event, lambda field, value: _said(field, value, language, names))
+        return sentence(words.events[key], arguments | more, _SEATS)
 
     def mark(self, event: Message) -> MarkNote | None:
         """The timeline mark this event deserves: turns, lanterns placed and dimmed, spells, reshuffles, the end."""
@@ -86,22 +85,6 @@ def seat_name(seat: int, language: str, names: Mapping[int, str]) -> str:
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
-
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-
-
-def _begins_with_a_thing(template: str) -> bool:
-    first = _PLACEHOLDER.match(template)
-    return first is not None and first[1] not in _SEATS
-
-
-def _arguments(event: Message, language: str, names: Mapping[int, str]) -> dict[str, str]:
-    """The event's plain fields as people read them."""
-    return {
-        field.name: _said(field.name, getattr(event, field.name), language, names)
-        for field in event.DESCRIPTOR.fields
-        if field.message_type is None
-    }
 
 
 def _said(field: str, value: Any, language: str, names: Mapping[int, str]) -> str:

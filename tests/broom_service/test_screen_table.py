@@ -13,10 +13,12 @@ from broom_service.boards import BOARDS
 from broom_service.positions import BroomServicePositions
 from broom_service.roles import ROLE_IDS
 from broom_service.screen.refs import choices, marks, ref_words
-from broom_service.screen.table import content_of, table_lines
+from broom_service.screen.signs import ACCENT
+from broom_service.screen.table import table_lines
 from broom_service.state import State
 from broom_service.tiles import TILES
 from broom_service.words import LANGUAGES
+from grimoire.boards import content_of
 from grimoire.cli.screens.composer import Draft
 from grimoire.engine import PUBLIC, Actor, Illegal, Setup, Viewer
 from grimoire.engine.board import Shown
@@ -72,7 +74,7 @@ def over(state: State, language: str) -> Shown:
 
 
 def drawn(given: Shown, width: int = 80, height: int = 19) -> list[str]:
-    return [content_of(line, width).plain for line in table_lines(given, Size(width, height))]
+    return [content_of(line, width, ACCENT).plain for line in table_lines(given, Size(width, height))]
 
 
 def after(state: State, *commands: tuple[str, Mapping[str, Any]]) -> State:

@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 from textual.geometry import Size
 
+from grimoire.boards import content_of
 from grimoire.cli.screens.composer import Draft
 from grimoire.engine import PUBLIC, Viewer
 from grimoire.engine.board import Shown
+from grimoire.engine.pieces import padded, ref_at, width_of
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.games.two_towers.v1 import two_towers_pb2
 from grimoire.match.frames import travelling
 from grimoire.v1 import prompt_pb2
 from spellbound.catalogue import DATA
 from spellbound.places import BOOKS, VILLAGES
-from spellbound.screen.pieces import content_of, padded, ref_at, width_of
 from spellbound.screen.refs import choices, marks, ref_words
+from spellbound.screen.signs import ACCENT
 from spellbound.screen.table import table_lines
 from spellbound.state import State
 from spellbound.words import LANGUAGES
@@ -56,7 +58,7 @@ def asked(state: State, language: str = "en", *picked: str) -> Shown:
 
 
 def drawn(given: Shown, width: int = 80, height: int = 19) -> list[str]:
-    return [content_of(line, width).plain for line in table_lines(given, Size(width, height))]
+    return [content_of(line, width, ACCENT).plain for line in table_lines(given, Size(width, height))]
 
 
 def worst() -> pb.View:

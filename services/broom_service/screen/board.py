@@ -5,36 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.events import Resize
-
 from broom_service.names import name_of, text_of
 from broom_service.roles import ROLE_IDS
-from broom_service.screen.refs import DIGITS, choices, ref_words
+from broom_service.screen.refs import choices, ref_words
+from broom_service.screen.signs import ACCENT
 from broom_service.screen.speech import Speech, view_of
-from broom_service.screen.table import Table
+from broom_service.screen.table import table_lines
 from broom_service.short import board_of, cloud_words, legend, play_words, region_words, tower_words
 from broom_service.terminal import event_words, role_words, seat_lines, turn_words
-from broom_service.text import capital
 from broom_service.tiles import TILES
+from grimoire.boards import OneTableBoard
 from grimoire.engine.board import BoardHost, Panel, Shown
+from grimoire.engine.sentences import capital
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
 __all__ = ["BroomServiceBoard"]
 
 
-class BroomServiceBoard(Vertical):
+class BroomServiceBoard(OneTableBoard):
     """`grimoire.engine.board.Board` of Broom Service.
 
     Args:
         host: the client.
     """
 
-    DEFAULT_CSS = """
-    BroomServiceBoard { height: 1fr; width: 1fr; }
-    BroomServiceBoard Table { height: 1fr; width: 1fr; }
-    """
     shortcuts: ClassVar[Mapping[str, str]] = {
         "p": "play_role",
         "f": "move_pawn",
@@ -48,44 +42,7 @@ class BroomServiceBoard(Vertical):
     }
 
     def __init__(self, host: BoardHost) -> None:
-        super().__init__()
-        self._shown: Shown | None = None
-        self._start = ""
-        self._table = Table(host)
-
-    def compose(self) -> ComposeResult:
-        """One table."""
-        yield self._table
-
-    # ---- drawing ---------------------------------------------------------------------------------------------------
-
-    def show(self, shown: Shown) -> None:
-        """Draws a view."""
-        view_of(shown)
-        self._shown = shown
-        self._table.tell(shown)
-
-    def on_resize(self, _: Resize) -> None:
-        """Divides the table anew."""
-        if self._shown is not None:
-            self._table.tell(self._shown)
-
-    # ---- what the client asks --------------------------------------------------------------------------------------
-
-    def picks(self) -> Sequence[str]:
-        """What may be picked next."""
-        return choices(self._shown)[:DIGITS] if self._shown is not None else ()
-
-    def neighbour(self, ref: str, right: int, down: int) -> str:
-        """The next or the one before of all that may be picked, as it is numbered."""
-        offered = choices(self._shown) if self._shown is not None else ()
-        if self._shown is None or not offered:
-            return ""
-        here = self._start if self._shown.fits or not ref else ref
-        ring = [*offered] if here in offered or not here else sorted({*offered, here}, key=[*offered, here].index)
-        at = ring.index(here) + (right or down) if here in ring else 0
-        self._start = ring[at % len(ring)]
-        return self._start
+        super().__init__(host, table_lines, choices, ACCENT)
 
     def headline(self) -> str:
         """The round and what is waited for."""

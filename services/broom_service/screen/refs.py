@@ -9,12 +9,10 @@ from broom_service.names import name_of, pawn_name
 from broom_service.roles import EVENT, ROLE_IDS, STANCES
 from broom_service.screen.speech import Speech, view_of
 from broom_service.short import SEAT_SIGNS, board_of, open_steps, step_words, tower_sign, tower_words
+from grimoire.boards import marks_of
 from grimoire.engine.board import Shown
 
-__all__ = ["DIGITS", "choices", "in_picture", "marks", "ref_words"]
-
-DIGITS: Final = 9
-"""So many things are picked by a digit."""
+__all__ = ["choices", "in_picture", "marks", "ref_words"]
 
 _ORDER: Final = (
     "role",
@@ -31,9 +29,6 @@ _ORDER: Final = (
     "size",
 )
 """Kinds of refs as they are offered."""
-_SIGNS: Final = "¹²³⁴⁵⁶⁷⁸⁹"
-_USABLE: Final = "›"
-_PICKED: Final = "▶"
 _IN_PICTURE: Final = frozenset({"region", "tower", "space"})
 
 
@@ -69,8 +64,7 @@ def _ranking(shown: Shown) -> Callable[[str], tuple[int, int, str]]:
 
 def marks(shown: Shown) -> Mapping[str, str]:
     """The sign before each thing that is picked, or may be picked next."""
-    found = {ref: _SIGNS[number - 1] if number <= DIGITS else _USABLE for number, ref in enumerate(choices(shown), 1)}
-    return {**found, **dict.fromkeys(shown.picked, _PICKED)}
+    return marks_of(choices(shown), shown.picked)
 
 
 def in_picture(ref: str) -> bool:

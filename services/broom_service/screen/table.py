@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from textual.content import Content
-from textual.events import Click
 from textual.geometry import Size
-from textual.widget import Widget
 
 from broom_service.names import name_of, role_text
 from broom_service.resources import RESOURCE_IDS
 from broom_service.roles import BRAVE, COWARDLY
 from broom_service.screen.hexes import LEAST_WIDTH, map_lines, map_size
-from broom_service.screen.refs import DIGITS, choices, in_picture, marks, ref_words
+from broom_service.screen.refs import choices, in_picture, marks, ref_words
 from broom_service.screen.signs import ACCENT, COLOURS, DANGER, FAINT, MUTED, WHITE, seat_colour
 from broom_service.screen.speech import Speech, view_of
 from broom_service.short import (
@@ -29,12 +26,13 @@ from broom_service.short import (
     trick_of,
 )
 from broom_service.terminal import event_words, turn_words
-from grimoire.engine.board import BoardHost, Shown
+from grimoire.boards import DIGITS, legend_lines
+from grimoire.engine.board import Shown
 from grimoire.engine.lines import cut, fitting, wrapped
-from grimoire.engine.pieces import Line, Piece, flowing, padded, parts_of, ref_at, side_by_side, width_of
+from grimoire.engine.pieces import Line, Piece, flowing, padded, side_by_side, width_of
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
-__all__ = ["Table", "content_of", "table_lines"]
+__all__ = ["table_lines"]
 
 _BESIDE: Final = 27
 """Cells beside the map."""
@@ -42,47 +40,6 @@ _BELOW: Final = 3
 """Rows below the map, at the least."""
 _TALL: Final = 30
 """From so many rows on role cards have a line each, with their texts."""
-
-
-class Table(Widget):
-    """Everything that is open; a click picks what lies under it.
-
-    Args:
-        host: the client.
-    """
-
-    def __init__(self, host: BoardHost) -> None:
-        super().__init__()
-        self._host = host
-        self._shown: Shown | None = None
-
-    def tell(self, shown: Shown) -> None:
-        """Draws this from now on."""
-        self._shown = shown
-        self.refresh()
-
-    def render(self) -> Content:
-        """The lines of this size."""
-        if self._shown is None:
-            return Content("")
-        lines = table_lines(self._shown, self.size)
-        return Content("\n").join([content_of(line, self.size.width) for line in lines])
-
-    def on_click(self, event: Click) -> None:
-        """Picks what lies under the pointer."""
-        event.stop()
-        if self._shown is None:
-            return
-        lines = table_lines(self._shown, self.size)
-        refs = ref_at(lines[event.y], event.x) if event.y < len(lines) else ()
-        if refs:
-            offered = {*choices(self._shown), *self._shown.picked, *self._shown.usable}
-            self._host.pick(next((ref for ref in refs if ref in offered), refs[0]))
-
-
-def content_of(line: Line, width: int) -> Content:
-    """As it is drawn: marks stand out."""
-    return Content.assemble(*parts_of(line, width, f"bold {ACCENT}")).rstrip()
 
 
 def table_lines(shown: Shown, size: Size) -> list[Line]:
@@ -290,17 +247,8 @@ class _Drawing:
         return self._view.stage == "lead" and own is not None and bool(own.roles)
 
     def _legend(self, room: int) -> list[Line]:
-        """What the signs mean, in two columns, where there is room for all of it."""
-        told = legend(self._shown.language)
-        rows = -(-len(told) // 2)
-        if room <= rows:
-            return []
-        half = self._width // 2
-        lines: list[Line] = [()] * (room - rows)
-        for row in range(rows):
-            right = told[rows + row] if rows + row < len(told) else ""
-            lines.append((Piece(f"{cut(told[row], half - 1):<{half}}", FAINT), Piece(cut(right, half - 1), FAINT)))
-        return lines
+        """What the signs mean, where there is room for all of it."""
+        return legend_lines(legend(self._shown.language), self._width, room, FAINT)
 
 
 def _said(play: pb.Play) -> str:

@@ -5,35 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.events import Resize
-
+from grimoire.boards import OneTableBoard
 from grimoire.engine.board import BoardHost, Panel, Shown
+from grimoire.engine.sentences import capital
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.cards import SPELLS, TYPE
 from spellbound.names import name_of, type_text
-from spellbound.screen.refs import DIGITS, choices, ref_words
+from spellbound.screen.refs import choices, ref_words
+from spellbound.screen.signs import ACCENT
 from spellbound.screen.speech import Speech, view_of
-from spellbound.screen.table import Table
+from spellbound.screen.table import table_lines
 from spellbound.short import counted, force_signs, legend, village_words
 from spellbound.terminal import mage_words, track_words, turn_words
-from spellbound.text import capital
 
 __all__ = ["SpellboundBoard"]
 
 
-class SpellboundBoard(Vertical):
+class SpellboundBoard(OneTableBoard):
     """`grimoire.engine.board.Board` of Spellbound.
 
     Args:
         host: the client.
     """
 
-    DEFAULT_CSS = """
-    SpellboundBoard { height: 1fr; width: 1fr; }
-    SpellboundBoard Table { height: 1fr; width: 1fr; }
-    """
     shortcuts: ClassVar[Mapping[str, str]] = {
         "n": "end_story",
         "x": "end_card",
@@ -47,46 +41,7 @@ class SpellboundBoard(Vertical):
     }
 
     def __init__(self, host: BoardHost) -> None:
-        super().__init__()
-        self._shown: Shown | None = None
-        self._start = ""
-        self._table = Table(host)
-
-    def compose(self) -> ComposeResult:
-        """One table."""
-        yield self._table
-
-    # ---- drawing ---------------------------------------------------------------------------------------------------
-
-    def show(self, shown: Shown) -> None:
-        """Draws a view."""
-        view_of(shown)
-        self._shown = shown
-        self._table.tell(shown)
-
-    def on_resize(self, _: Resize) -> None:
-        """Divides the table anew."""
-        if self._shown is not None:
-            self._table.tell(self._shown)
-
-    # ---- what the client asks --------------------------------------------------------------------------------------
-
-    def picks(self) -> Sequence[str]:
-        """What may be picked next."""
-        return choices(self._shown)[:DIGITS] if self._shown is not None else ()
-
-    def neighbour(self, ref: str, right: int, down: int) -> str:
-        """The next or the one before of all that may be picked, as it is numbered."""
-        if self._shown is None:
-            return ""
-        offered = choices(self._shown)
-        if not offered:
-            return ""
-        here = self._start if self._shown.fits or not ref else ref
-        ring = [*offered] if here in offered or not here else sorted({*offered, here}, key=[*offered, here].index)
-        at = ring.index(here) + (right or down) if here in ring else 0
-        self._start = ring[at % len(ring)]
-        return self._start
+        super().__init__(host, table_lines, choices, ACCENT)
 
     def headline(self) -> str:
         """Whose turn it is and what is asked."""

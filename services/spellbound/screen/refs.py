@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from grimoire.boards import marks_of
 from grimoire.engine.board import Shown
 from spellbound.cards import CARD_ORDER, TYPE
 from spellbound.names import mage_name, name_of
@@ -12,10 +13,7 @@ from spellbound.places import BOOKS, PIECES, PLACES
 from spellbound.screen.speech import Speech, view_of
 from spellbound.short import force_signs
 
-__all__ = ["DIGITS", "choices", "marks", "on_table", "ref_words"]
-
-DIGITS: Final = 9
-"""So many things are picked by a digit."""
+__all__ = ["choices", "marks", "on_table", "ref_words"]
 
 _ORDER: Final = (
     "accept",
@@ -32,10 +30,6 @@ _ORDER: Final = (
     "village",
 )
 """Kinds of refs as they are offered."""
-_SIGNS: Final = "¹²³⁴⁵⁶⁷⁸⁹"
-"""Not to be taken for the numbers of villages and spaces."""
-_USABLE: Final = "›"
-_PICKED: Final = "▶"
 _PLACE_RANK: Final = {place: number for number, place in enumerate(PLACES)}
 _BOOK_RANK: Final = {book: number for number, book in enumerate(BOOKS)}
 _PIECE_RANK: Final = {piece: number for number, piece in enumerate(PIECES)}
@@ -91,8 +85,7 @@ def _rank(ref: str, rows: Mapping[str, int]) -> tuple[int, int, str]:
 
 def marks(shown: Shown) -> Mapping[str, str]:
     """The sign before each thing that is picked, or may be picked next."""
-    found = {ref: _SIGNS[number - 1] if number <= DIGITS else _USABLE for number, ref in enumerate(choices(shown), 1)}
-    return {**found, **dict.fromkeys(shown.picked, _PICKED)}
+    return marks_of(choices(shown), shown.picked)
 
 
 def on_table(ref: str, shown: Shown) -> bool:

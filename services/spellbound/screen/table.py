@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from textual.content import Content
-from textual.events import Click
 from textual.geometry import Size
-from textual.widget import Widget
 
-from grimoire.engine.board import BoardHost, Shown
+from grimoire.boards import DIGITS, legend_lines
+from grimoire.engine.board import Shown
 from grimoire.engine.lines import cut, fitting
+from grimoire.engine.pieces import Line, Piece, flowing, padded, side_by_side, width_of
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from spellbound.cards import MOON as MOON_FORCE
 from spellbound.cards import TYPE
 from spellbound.catalogue import DATA
 from spellbound.names import mage_letter, name_of, type_text
-from spellbound.screen.pieces import Line, Piece, content_of, flowing, padded, ref_at, side_by_side, width_of
-from spellbound.screen.refs import DIGITS, choices, marks, on_table, ref_words
+from spellbound.screen.refs import choices, marks, on_table, ref_words
 from spellbound.screen.signs import (
     ACCENT,
     BOOK_COLOURS,
@@ -50,7 +48,7 @@ from spellbound.short import (
 )
 from spellbound.terminal import warnings
 
-__all__ = ["Table", "table_lines"]
+__all__ = ["table_lines"]
 
 _CELL: Final = 3
 _LABEL: Final = 10
@@ -62,42 +60,6 @@ _TALL: Final = 30
 _COLUMNS: Final = 3
 """Of villages."""
 _LEFT: Final = _LABEL + _CELL * DATA.constants.track_end + _STATE + _LETTERS
-
-
-class Table(Widget):
-    """Everything that is open; a click picks what lies under it.
-
-    Args:
-        host: the client.
-    """
-
-    def __init__(self, host: BoardHost) -> None:
-        super().__init__()
-        self._host = host
-        self._shown: Shown | None = None
-
-    def tell(self, shown: Shown) -> None:
-        """Draws this from now on."""
-        self._shown = shown
-        self.refresh()
-
-    def render(self) -> Content:
-        """The lines of this size."""
-        if self._shown is None:
-            return Content("")
-        lines = table_lines(self._shown, self.size)
-        return Content("\n").join([content_of(line, self.size.width) for line in lines])
-
-    def on_click(self, event: Click) -> None:
-        """Picks what lies under the pointer."""
-        event.stop()
-        if self._shown is None:
-            return
-        lines = table_lines(self._shown, self.size)
-        refs = ref_at(lines[event.y], event.x) if event.y < len(lines) else ()
-        if refs:
-            offered = {*choices(self._shown), *self._shown.picked, *self._shown.usable}
-            self._host.pick(next((ref for ref in refs if ref in offered), refs[0]))
 
 
 def table_lines(shown: Shown, size: Size) -> list[Line]:
@@ -343,17 +305,8 @@ class _Drawing:
         yield line if width_of(line) <= self._width else padded(line, self._width)
 
     def _legend(self, room: int) -> list[Line]:
-        """What the signs mean, in two columns, where there is room for all of it."""
-        told = legend(self._shown.language)
-        rows = -(-len(told) // 2)
-        if room <= rows:
-            return []
-        half = self._width // 2
-        lines: list[Line] = [()] * (room - rows)
-        for row in range(rows):
-            right = told[rows + row] if rows + row < len(told) else ""
-            lines.append((Piece(f"{cut(told[row], half - 1):<{half}}", FAINT), Piece(cut(right, half - 1), FAINT)))
-        return lines
+        """What the signs mean, where there is room for all of it."""
+        return legend_lines(legend(self._shown.language), self._width, room, FAINT)
 
 
 def _stones(stones: pb.Stones) -> str:
