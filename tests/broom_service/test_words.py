@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 import string
 from collections.abc import Iterator, Mapping
@@ -50,6 +52,11 @@ TABLES = ("events", "prompts", "commands", "refs", "rejections", "reasons", "ter
 
 def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("module", ["names", "text", "short"])
+def test_the_examples_in_docstrings_are_true(module: str) -> None:
+    assert doctest.testmod(importlib.import_module(f"broom_service.{module}")).failed == 0
 
 
 # ---- the words themselves --------------------------------------------------------------------------------------------

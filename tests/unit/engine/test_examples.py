@@ -1,4 +1,4 @@
-"""The examples in the engine's docstrings are true."""
+"""The examples in the docstrings of the engine, and of what boards share, are true."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ import pkgutil
 
 import pytest
 
+import grimoire.boards
 import grimoire.engine
 
-MODULES = [f"grimoire.engine.{module.name}" for module in pkgutil.iter_modules(grimoire.engine.__path__)]
+MODULES = [
+    f"{package.__name__}.{module.name}"
+    for package in (grimoire.engine, grimoire.boards)
+    for module in pkgutil.iter_modules(package.__path__)
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
