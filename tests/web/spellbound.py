@@ -82,6 +82,27 @@ async def arranged(
         yield Company(challenge.match_id, [client] * seats), view
 
 
+@asynccontextmanager
+async def together(address: str, kept: Path, position: Mapping[str, Any], **options: str) -> AsyncIterator[Company]:
+    """A match of two people, a mage each, that begins in a position."""
+    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:2]]
+    try:
+        for client, name in zip(clients, NAMES, strict=False):
+            await client.guest(name)
+        opened = await clients[0].play_position(GAME, position, options=options, seats=2, invite=True)
+        await clients[1].join(opened.challenge_id)
+        match_id = (await clients[0].matched(opened.challenge_id)).match_id
+        sessions = [await client.open_match(match_id) for client in clients]
+        for session in sessions:
+            await session.started(timeout_s=30)
+        for session in sessions:
+            await session.close()
+        yield Company(match_id, clients)
+    finally:
+        for client in clients:
+            await client.close()
+
+
 class Player:
     """A person at a seat: points at cards, places, the wand and spells, and presses what the bar offers.
 

@@ -171,24 +171,24 @@ async def test_every_kind_of_card_is_drawn_with_name_and_text(
                     await expect(face.locator(".art svg path")).to_have_count(1)
                     seen.add(card.card)
                 for spell in view.mages[0].spells:
-                    await player.thing(f"spell:{spell}").click(button="right")
+                    await player.thing(f"spell:{spell}").click(button="right", force=True)
                     await told(player.page.get_by_role("dialog"), cards[spell])
                     seen.add(spell)
                 for village in view.villages:
                     if village.card:
-                        await player.thing(f"place:{village.village}").click(button="right")
+                        await player.thing(f"place:{village.village}").click(button="right", force=True)
                         await told(player.page.get_by_role("dialog"), cards[village.card])
                         seen.add(village.card)
-                await player.thing("wand:now").click(button="right")
+                await player.thing("wand:now").click(button="right", force=True)
                 await told(player.page.get_by_role("dialog"), cards["wand_1"] if "wand_1" in cards else cards["wand"])
                 for minion in view.tower.minions:
                     await expect(player.part("tower")).to_contain_text(cards[minion].name)
         page = await someone.open(f"/rules/{GAME}")
         await page.locator("#refusals").wait_for()
-        for card in cards.values():
-            entry = page.locator(f'[id="cards.{card.id}"]')
-            await expect(entry).to_contain_text(card.name)
-            await expect(entry).to_contain_text(card.text)
+        for item in cards.values():
+            entry = page.locator(f'[id="cards.{item.id}"]')
+            await expect(entry).to_contain_text(item.name)
+            await expect(entry).to_contain_text(item.text)
     assert len(seen) > 40
 
 
