@@ -26,7 +26,7 @@ from matchmaking.sitting import new_bot
 from matchmaking.texts import DEFAULT_LANGUAGE
 from matchmaking.vacancies import Keep, Lose, Mend, Move, Settle, choice_of
 
-__all__ = ["Leavers", "seats_said"]
+__all__ = ["Leavers", "bound_to_others", "seats_said"]
 
 _log: Final = structlog.stdlib.get_logger(__name__)
 
@@ -80,19 +80,7 @@ class Leavers:
         # Why is not in the head; who plays alone keeps the seat then.
         lost = [Lose(seat, "timed_out", head.version, head.updated_ms) for seat in sorted(gone - vacant)]
         kept = [Keep(seat, head.version) for seat in sorted(vacant - gone)]
-        self.take(challenge, [*lost, *kept, *self._strange(challenge, head)])
-
-    def _strange(self, challenge: Challenge, head: frame_pb2.MatchHead) -> list[Move]:
-        """Seats that the match has bound to others: a command that was given up has reached it late."""
-        if not challenge.first or challenge.gifts:
-            return []
-        held = {seat: sits.occupant_id for seat, sits in occupants_of(head).items()}
-        match_id = MatchId(challenge.match_id)
-        return [
-            Mend(seat)
-            for seat, sitter in challenge.sitters
-            if held.get(seat) != occupant_id(self._keys, match_id, sitter.account_id)
-        ]
+        self.take(challenge, [*lost, *kept, *bound_to_others(challenge, head, self._keys)])
 
     # ---- writing it down -------------------------------------------------------------------------------------------
 
@@ -150,6 +138,19 @@ class Leavers:
         for vacancy in due:
             await self._ledger.act(challenge_id, Settle(vacancy.seat, new_bot(level)))
         return False
+
+
+def bound_to_others(challenge: Challenge, head: frame_pb2.MatchHead, keys: KeyRing) -> list[Mend]:
+    """Seats that the match has bound to others: a command that was given up or refused has reached it late."""
+    if not challenge.given or challenge.gifts:
+        return []
+    held = {seat: sits.occupant_id for seat, sits in occupants_of(head).items()}
+    match_id = MatchId(challenge.match_id)
+    return [
+        Mend(seat)
+        for seat, sitter in challenge.sitters
+        if held.get(seat) != occupant_id(keys, match_id, sitter.account_id)
+    ]
 
 
 def seats_said(entry: frame_pb2.ViewerEntry, header: match_pb2.EntryHeader) -> list[Move]:

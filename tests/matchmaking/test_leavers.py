@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grimoire.engine import Illegal
+from grimoire.engine import Illegal, MatchId
 from grimoire.match.seats import occupants_of
 from grimoire.runtime.game_service import GameService
 from grimoire.runtime.identity import Identity, occupant_id
@@ -16,6 +16,7 @@ from grimoire.runtime.rpc import open_channel
 from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2, rules_pb2, rules_pb2_grpc
 from matchmaking.challenge import Create, Open, Sitter, decide, fold
 from matchmaking.handover import bind_seat
+from matchmaking.leavers import bound_to_others
 from matchmaking.vacancies import Bound, Keep, Lose, Mend, Return, Settle, Vote, choice_of, voters
 from tests.matchmaking.house import ADA, BO, EVE, GAME, Client, House, Running, until
 
@@ -179,6 +180,21 @@ def test_a_seat_is_bound_to_others_only_while_it_is_left(tmp_path: Path) -> None
     ):
         command = bind_seat(table, table.gifts[0], keys).command
         assert match_pb2.BindSeat.FromString(command.payload).if_left is if_left
+
+
+def test_a_command_that_was_refused_and_reached_the_match_again_is_noticed(tmp_path: Path) -> None:
+    keys = KeyRing.load_or_create(tmp_path)
+
+    def head(*accounts: str) -> frame_pb2.MatchHead:
+        names = [occupant_id(keys, MatchId("m1"), account) for account in accounts]
+        return frame_pb2.MatchHead(seats=[match_pb2.SeatOccupant(seat=n, occupant_id=o) for n, o in enumerate(names)])
+
+    promised = run(lost(playing("ada", "bo")), Settle(0, BOT), now_ms=60_000)
+    assert bound_to_others(promised, head("bot-1", "bo"), keys) == [], "it is being bound"
+    kept = run(promised, Bound(0, "bot-1", refused=True))
+    assert bound_to_others(kept, head("ada", "bo"), keys) == []
+    assert bound_to_others(kept, head("bot-1", "bo"), keys) == [Mend(0)]
+    assert given(run(kept, Mend(0))) == "ada"
 
 
 # ---- over services -------------------------------------------------------------------------------------------------
