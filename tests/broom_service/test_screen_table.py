@@ -20,27 +20,25 @@ from broom_service.tiles import TILES
 from broom_service.words import LANGUAGES
 from grimoire.boards import content_of
 from grimoire.cli.screens.composer import Draft
-from grimoire.engine import PUBLIC, Actor, Illegal, Setup, Viewer
+from grimoire.engine import PUBLIC, Actor, Illegal, Viewer
 from grimoire.engine.board import Shown
 from grimoire.engine.pieces import padded, ref_at, width_of
-from grimoire.fairness.draws import RecordedDraws
-from grimoire.fairness.secret import Secret
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.games.two_towers.v1 import two_towers_pb2
+from grimoire.match.frames import travelling
 from grimoire.v1 import prompt_pb2
-from tests.broom_service.random_match import GAME, entries_of, random_match
+from tests.broom_service.lively import BACK_STORM, FRONT, GAME, answer, draws, lively_match, setup_of
 
 SIZES = ((80, 19), (84, 34), (120, 34), (100, 24), (60, 16), (30, 8))
 NAMES = {0: "Aino", 1: "W" * 24, 2: "Otso", 3: "Mira", 4: "Nikos"}
-BACK = {"board": "back", "storm_clouds": "true"}
 
 
 def arranged(position: Mapping[str, object], seats: int = 5, **options: str) -> State:
     facts = GAME.configure(options, seats)
     assert not isinstance(facts, Illegal)
     event = BroomServicePositions().parse({"players": seats, **position}, dict(facts.options))
-    setup = Setup("arranged", seats, dict(facts.options), event.SerializeToString())
-    start = GAME.start(setup, RecordedDraws(GAME.id, Secret(bytes(32))))
+    setup = setup_of(seats, options, event.SerializeToString())
+    start = GAME.start(setup, draws("arranged"))
     assert not isinstance(start, Illegal), start
     return start.state
 
@@ -52,7 +50,7 @@ def shown(view: pb.View, language: str = "en", **more: Any) -> Shown:
 def asked(state: State, language: str = "en", *picked: str) -> Shown:
     """What the asked seat sees, with all that it may do."""
     prompt = GAME.prompts(state)[0]
-    legal = entries_of(state, prompt)
+    legal = travelling(GAME.schema, GAME.legal(state, prompt.seat, prompt))
     draft = Draft.of([prompt_pb2.Prompt(prompt_id=1, seat=prompt.seat, kind=prompt.kind, required=True, legal=legal)])
     for ref in picked:
         taken = draft.pick(ref)
@@ -82,11 +80,7 @@ def after(state: State, *commands: tuple[str, Mapping[str, Any]]) -> State:
     for code, fields in commands:
         prompt = GAME.prompts(state)[0]
         command = GAME.schema.command(code, tuple(fields.items()))
-        decision = GAME.decide(
-            state, Actor.of_seat(prompt.seat), command, prompt, RecordedDraws(GAME.id, Secret(bytes(32)))
-        )
-        assert not isinstance(decision, Illegal), decision
-        state = decision.state
+        state = answer(state, Actor.of_seat(prompt.seat), command, prompt, "arranged").state
     return state
 
 
@@ -166,14 +160,14 @@ def test_what_is_done_now_is_never_cut_away(size: tuple[int, int], language: str
 
 
 @pytest.mark.parametrize("size", SIZES[:3])
-@pytest.mark.parametrize("options", [{}, BACK], ids=["front", "back"])
+@pytest.mark.parametrize("options", [FRONT, BACK_STORM], ids=["front", "back"])
 def test_whole_matches_are_drawn(size: tuple[int, int], options: Mapping[str, str]) -> None:
     board = BOARDS[options.get("board", "front")]
-    for number, step in enumerate(random_match(5, 3, options)):
-        if number % 9:
+    for number, step in enumerate(lively_match(5, 3, options)):
+        if number % 9 and GAME.prompts(step.after):
             continue
         for language in LANGUAGES:
-            given = asked(step.state, language) if GAME.prompts(step.state) else over(step.state, language)
+            given = asked(step.after, language) if GAME.prompts(step.after) else over(step.after, language)
             lines = drawn(given, *size)
             assert len(lines) <= size[1]
             assert all(len(line) <= size[0] for line in lines)
@@ -181,7 +175,7 @@ def test_whole_matches_are_drawn(size: tuple[int, int], options: Mapping[str, st
             assert all(region in text for region in board.regions)
             if language != "el":
                 continue
-            assert ("Γύρος" in text) is (step.state.round > 0)
+            assert ("Γύρος" in text) is (step.after.round > 0)
 
 
 def test_every_open_tower_stands_in_each_region_that_it_touches() -> None:
@@ -229,7 +223,7 @@ def test_regions_show_castle_pawns_clouds_and_towers() -> None:
 
 def test_tiles_circles_and_storm_clouds_of_the_back() -> None:
     tiles = {"m1": "m_potions", "m2": "m_moves", "f1": "f_heart_1", "f2": "f_card_1", "h1": "h_ab", "h3": "h_vat"}
-    state = arranged({"tiles": tiles, "clouds": {"c03": "storm_gust_2"}, **LEADS}, 2, **BACK)
+    state = arranged({"tiles": tiles, "clouds": {"c03": "storm_gust_2"}, **LEADS}, 2, **BACK_STORM)
     lines = drawn(shown(GAME.view(state, PUBLIC)))
     assert brick(lines, 1, 1)[0] == "m1ogp"
     assert brick(lines, 4, 2)[0] == "m2 »2"

@@ -32,9 +32,10 @@ from grimoire.client import Rejected
 from grimoire.engine import ALL, PUBLIC, Illegal, MatchFacts, Viewer
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.games.two_towers.v1 import two_towers_pb2
+from grimoire.match.frames import travelling
 from grimoire.v1 import envelope_pb2, prompt_pb2
 from grimoire.v1 import manifest_pb2 as mf
-from tests.broom_service.random_match import GAME, entries_of, random_match
+from tests.broom_service.lively import BACK_STORM, FRONT, GAME, lively_match
 
 TEXTS = BroomServiceTexts()
 NAMES = {0: "Mira", 1: "Otso", 2: "Ilta", 3: "Aino", 4: "Nikos"}
@@ -444,20 +445,14 @@ def said_entry(entry: prompt_pb2.LegalEntry, wording: Wording) -> Iterator[str]:
     yield from (wording.thing(field.ref) for field in entry.fixed)
 
 
-BOARD_OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "front": {},
-    "back": {"board": "back", "storm_clouds": "true"},
-}
-
-
-@pytest.mark.parametrize("side", BOARD_OPTIONS)
-def test_what_is_legal_is_said_in_words(side: str) -> None:
+@pytest.mark.parametrize("options", [FRONT, BACK_STORM], ids=["front", "back"])
+def test_what_is_legal_is_said_in_words(options: Mapping[str, str]) -> None:
     wordings = [Wording(PLUGIN, language) for language in LANGUAGES]
     known = {t.key for t in wordings[0].manifest.templates if t.kind == mf.TEMPLATE_KIND_COMMAND}
     keys = set[str]()
     for seed in range(3):
-        for step in random_match(seed, 2 + seed, BOARD_OPTIONS[side]):
-            for entry in entries_of(step.before, step.prompt):
+        for step in lively_match(seed, 2 + seed, options):
+            for entry in travelling(GAME.schema, GAME.legal(step.state, step.prompt.seat, step.prompt)):
                 keys.add(entry.label.key)
                 for wording in wordings:
                     for text in said_entry(entry, wording):
@@ -474,16 +469,16 @@ def test_whole_matches_can_be_told_and_drawn(language: str) -> None:
     templates = {t.key for t in TEXTS.manifest(language).templates}
     terminal = BroomServiceTerminal()
     marks = 0
-    for number, step in enumerate(random_match(7, 3, BOARD_OPTIONS["back"])):
+    for number, step in enumerate(lively_match(7, 3, BACK_STORM, troubled=True)):
         for event in step.events:
             assert not RAW.search(TEXTS.say_event(event, language, NAMES))
             mark = TEXTS.mark(event)
             assert mark is None or mark.label in templates
             marks += mark is not None
-        if number % 5:
+        if number % 5 and GAME.prompts(step.after):
             continue
         for viewer in (Viewer.of_seat(step.prompt.seat), PUBLIC, ALL):
-            lines = terminal.render(GAME.view(step.state, viewer), language, NAMES, 60)
+            lines = terminal.render(GAME.view(step.after, viewer), language, NAMES, 60)
             assert all(len(line) <= 60 for line in lines)
             assert not re.search(r"[{}]|\w_\w", "".join(lines))
             if language == "el":  # where a semicolon is a question mark
@@ -495,7 +490,7 @@ def test_whole_matches_can_be_told_and_drawn(language: str) -> None:
 def test_plain_text_keeps_what_is_hidden() -> None:
     """BS-11.4: roles that were chosen are read to their seat alone."""
     terminal = BroomServiceTerminal()
-    first = next(step for step in random_match(3, 3, {}) if step.state.asked is Stage.LEAD)
+    first = next(step for step in lively_match(3, 3, FRONT) if step.state.asked is Stage.LEAD)
     own = "\n".join(terminal.render(GAME.view(first.state, Viewer.of_seat(0)), "en", NAMES, 80))
     others = "\n".join(terminal.render(GAME.view(first.state, PUBLIC), "en", NAMES, 80))
     assert own.count("Role cards of Mira") == 1
