@@ -17,12 +17,12 @@ from spellbound.rules import Spellbound
 
 __all__ = ["SpellboundBot"]
 
-_PLANS: Final = 500
+_PLANS: Final = 300
 """Turns that the heuristic player tries for a decision."""
 
-_PLANS_A_MS: Final = 12
+_PLANS_A_MS: Final = 15
 _FEWEST: Final = 500
-_MOST: Final = 3000
+_MOST: Final = 6000
 """The searching player's, by the time it is given: the same chance gives the same answer on any machine."""
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import Final
+from typing import Final, TypeVar
 
 from spellbound.appraisal import Appraisal
 from spellbound.cards import FORTUNA
 from spellbound.places import CITIES
-from spellbound.sketch import Action, Sketch
+from spellbound.sketch import Action, Offer, Sketch
 from spellbound.state import Stage
 
 __all__ = ["best_plan", "obvious"]
+
+T = TypeVar("T")
 
 Plan = list[Action]
 
@@ -145,12 +147,12 @@ def _action(sketch: Sketch, plan: Plan, rng: random.Random) -> Action:
     return _in_story(sketch, rng, short=len(plan) > _LONGEST)
 
 
-def _picked(options: list[tuple[Action, float]], rng: random.Random) -> Action:
+def _picked(options: list[tuple[T, float]], rng: random.Random) -> T:
     at = rng.random() * sum([weight for _, weight in options])
-    for action, weight in options:
+    for option, weight in options:
         at -= weight
         if at < 0.0:
-            return action
+            return option
     return options[-1][0]
 
 
@@ -159,7 +161,7 @@ def _picked(options: list[tuple[Action, float]], rng: random.Random) -> Action:
 
 def _in_card(sketch: Sketch, rng: random.Random) -> Action:
     kinds = {kind for listed, times in sketch.left if times for kind in listed if sketch.does(kind)}
-    options: list[tuple[Action, float]] = []
+    options: list[Offer] = []
     for kind in sorted(kinds):
         if kind not in _AIMED:
             options.append((("step", kind), 4.0 if kind.startswith("book") else 2.0))
@@ -197,14 +199,14 @@ def _with_rider(sketch: Sketch, to: str, rng: random.Random) -> Action:
 
 
 def _destination(sketch: Sketch, rng: random.Random) -> str:
-    options = [(str(place), weight) for place, weight in sketch.destinations() if weight]
-    return _picked([((to,), weight) for to, weight in options], rng)[0] if options else ""
+    options = sketch.destinations()
+    return str(_picked(options, rng)) if options else ""
 
 
 def _in_story(sketch: Sketch, rng: random.Random, *, short: bool) -> Action:
-    options: list[tuple[Action, float]] = []
+    options: list[Offer] = []
     if not short:
-        options += sketch.plays()
+        options = sketch.plays()
         if sketch.wand:
             options += sketch.wand_uses()
         if sketch.spells:

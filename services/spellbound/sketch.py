@@ -50,7 +50,7 @@ from spellbound.places import (
 )
 from spellbound.state import Stage
 
-__all__ = ["HIDDEN", "UNKNOWN", "Action", "Sketch", "command_of"]
+__all__ = ["HIDDEN", "UNKNOWN", "Action", "Offer", "Sketch", "command_of"]
 
 HIDDEN: Final = "hidden"
 """A face-down card of a village."""
@@ -59,6 +59,9 @@ UNKNOWN: Final = "unknown"
 
 Action = tuple[str, ...]
 """What is done and with what; places and mages by number, as text."""
+
+Offer = tuple[Action, float]
+"""Something that may be done, and how gladly it is tried."""
 
 Steps = tuple[tuple[tuple[str, ...], int], ...]
 
@@ -80,6 +83,32 @@ _PLAYS: Final[dict[str, tuple[tuple[str, str, str, Steps, bool], ...]]] = {
     for card, modes in MODES.items()
 }
 """By card: mode, cost, first kind, steps, whether it carries a rider."""
+
+
+def _gladly(cost: str, first: str, steps: Steps) -> float:
+    if cost:
+        return 1.0 if cost == "discard_other_warlock" else 0.7
+    if not steps:
+        return 1.5
+    if first == "book_own":
+        return 4.0
+    return 1.0 if first == "move" and len(steps) == 1 else 2.0
+
+
+_OFFERS: Final[dict[str, tuple[tuple[Action, str, str, tuple[str, ...], float], ...]]] = {
+    card: tuple(
+        (
+            ("play", card, mode),
+            cost,
+            first,
+            tuple(dict.fromkeys(kind for kinds, _ in steps for kind in kinds)),
+            _gladly(cost, first, steps),
+        )
+        for mode, cost, first, steps, _ in plays
+    )
+    for card, plays in _PLAYS.items()
+}
+"""By card: how it is played, cost, first kind, all kinds of steps, how gladly it is tried."""
 
 
 class Sketch:
@@ -255,19 +284,20 @@ class Sketch:
 
     def does(self, kind: str) -> bool:
         """Whether such a step does anything here and now."""
-        here = self.here
         if kind == "move":
             return True
+        here = self.places[self.acting]
         if kind == "magic":
             if here == WILDERNESS:
                 return self.wand < _LIMITS.wand_top
             return here < WILDERNESS and self.pieces[here] > TRACK_START
         if kind == "influence":
-            return bool(self.ally_here()) and self.given_to in (NOWHERE, here)
+            open_here = here > WILDERNESS and self.villages[here - FIRST_VILLAGE] in INFLUENCE
+            return open_here and self.given_to in (NOWHERE, here)
         if kind == "book_any":
-            return here <= WILDERNESS and self.live(here)
+            return here <= WILDERNESS and LOST < self.books[here] < GAINED
         if kind == "book_own":
-            return here == BOOK[self.card] and self.live(here)
+            return here == BOOK[self.card] and LOST < self.books[here] < GAINED
         if kind == "tower_discard_top":
             return any(card in WICKED for card in self.moon_pile)
         return kind == "watchman" or (kind == "changeling" and any(card in ALLIES for card in self.villages))
@@ -280,55 +310,67 @@ class Sketch:
         pixies = [card for card in self.lower if card in PIXIES]
         return [*found, ("send", *pixies)] if len(pixies) > 1 else found
 
-    def plays(self) -> Iterator[tuple[Action, float]]:
+    def plays(self) -> list[Offer]:
         """Cards that would do something, each with how gladly it is tried."""
-        for card in self.lower:
-            for mode, cost, first, steps, _ in _PLAYS[card]:
-                if cost == "discard_other_warlock":
-                    if all(warlock in self.lower for warlock in WARLOCKS) and len(self.moon_pile) > 1:
-                        yield ("play", card, mode), 1.0
+        found: list[Offer] = []
+        lower, here = self.lower, self.places[self.acting]
+        researched = here if here <= WILDERNESS and LOST < self.books[here] < GAINED else NOWHERE
+        for card in lower:
+            for play, cost, first, kinds, weight in _OFFERS[card]:
+                if first == "book_own":
+                    if BOOK[card] == researched != NOWHERE:
+                        found.append((play, weight))
+                elif cost == "discard_other_warlock":
+                    if all(warlock in lower for warlock in WARLOCKS) and len(self.moon_pile) > 1:
+                        found.append((play, weight))
                 elif cost:
-                    for victim in self._victims(card):
-                        yield ("play", card, mode, victim), 0.7
-                elif not steps:
+                    found += [((*play, victim), weight) for victim in self._victims(card)]
+                elif not kinds:
                     if first != "display_discard_witches" or any(wicked in WITCHES for wicked in self.upper):
-                        yield ("play", card, mode), 1.5
-                elif first == "book_own":
-                    if self.here == BOOK[card] and self.live(self.here):
-                        yield ("play", card, mode), 4.0
-                elif any(self.does(kind) for kinds, _ in steps for kind in kinds):
-                    yield ("play", card, mode), 1.0 if first == "move" and len(steps) == 1 else 2.0
+                        found.append((play, weight))
+                else:
+                    for kind in kinds:
+                        if self.does(kind):
+                            found.append((play, weight))
+                            break
+        return found
 
     def _victims(self, card: str) -> list[str]:
         allies = [each for each in self.lower if each in ALLIES and each != card]
         return allies + [each for each in self.upper if each in WITCHES]
 
-    def destinations(self) -> Iterator[tuple[int, float]]:
-        """Where a movement may usefully lead."""
-        here, gained = self.here, self.gained
-        enough = gained >= _LIMITS.books_to_win
-        for place in range(WILDERNESS + 1):
-            if place != here and (here >= CITIES or place >= CITIES):
-                held = sum(BOOK[card] == place for card in self.lower)
-                yield place, (1.5 + held if self.live(place) else 0.3) + (place == WILDERNESS)
-        hidden = 2.0 if enough and self.tower == NOWHERE else 0.8
-        for village, card in enumerate(self.villages):
-            place = FIRST_VILLAGE + village
-            if place == here or not card:
+    def destinations(self) -> list[tuple[int, float]]:
+        """Where a movement may usefully lead, each with how gladly it is tried."""
+        found: list[tuple[int, float]] = []
+        here, books = self.places[self.acting], self.books
+        enough = books.count(GAINED) >= _LIMITS.books_to_win
+        held = [BOOK[card] for card in self.lower]
+        for place in range(WILDERNESS + 1) if here >= CITIES else (WILDERNESS,):
+            if place != here:
+                gladly = 1.5 + held.count(place) if LOST < books[place] < GAINED else 0.3
+                found.append((place, gladly + (place == WILDERNESS)))
+        hidden = 2.0 if enough and TOWER not in self.villages else 0.8
+        place = WILDERNESS
+        for card in self.villages:
+            place += 1
+            if not card or place == here:
                 continue
             if card == HIDDEN:
-                yield place, hidden
-                hidden = 0.0
+                if hidden:
+                    found.append((place, hidden))
+                    hidden = 0.0
+            elif card in INFLUENCE:
+                found.append((place, 0.6 + 1.5 * self.lying[place - FIRST_VILLAGE] / INFLUENCE[card]))
             elif card == TOWER:
-                yield place, 12.0 if enough else 0.1
-            elif card in ALLIES:
-                yield place, 0.6 + 1.5 * self.lying[village] / INFLUENCE[card]
-            elif card == FAIRY_SPRING and self.wand < _LIMITS.wand_top:
-                yield place, 0.7
+                found.append((place, 12.0 if enough else 0.1))
+            elif card == FAIRY_SPRING:
+                if self.wand < _LIMITS.wand_top:
+                    found.append((place, 0.7))
             elif card == FORTUNA_VILLAGE and FORTUNA in self.lower and not self.visited:
-                yield place, 2.0
+                found.append((place, 2.0))
+        return found
 
-    def wand_uses(self) -> Iterator[tuple[Action, float]]:
+    def wand_uses(self) -> Iterator[Offer]:
         """SB-9."""
         if not self.wand:
             return
@@ -339,7 +381,7 @@ class Sketch:
             for card in self.upper:
                 yield ("wand", "3", card), 0.8
 
-    def casts(self) -> Iterator[tuple[Action, float]]:
+    def casts(self) -> Iterator[Offer]:
         """SB-10."""
         for spell in self.spells:
             if spell == "book_wyrm":
