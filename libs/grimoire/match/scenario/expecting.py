@@ -16,7 +16,7 @@ from grimoire.match.scenario.auditing import audit
 from grimoire.match.scenario.invariants import Invariants, words
 from grimoire.match.scenario.legality import allows
 from grimoire.match.scenario.matching import Difference, compare, in_order, show
-from grimoire.match.scenario.plain import Hex, enum_name, plain
+from grimoire.match.scenario.plain import Hex, enum_name, fill, plain
 from grimoire.match.scenario.spec import Events, Expect, FeedExpect, LegalExpect
 from grimoire.match.state import MatchState, OpenPrompt, Phase
 from grimoire.match.table import Answer, Table
@@ -175,8 +175,7 @@ class Checker:
                 continue
             chosen = {name: value for name, value in fields.items() if name in slots}
             whole = schema.command(type_, legal.fixed)
-            for name, value in chosen.items():
-                setattr(whole, name, value)
+            fill(whole, chosen, 0, type_)
             if len(chosen) < len(slots) or allows([legal], schema, whole) is not False:
                 return True
         return False
