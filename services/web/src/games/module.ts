@@ -96,6 +96,7 @@ export interface GameModule {
 }
 
 const MODULES: Readonly<Record<(typeof PICTURED)[number], () => Promise<{ default: GameModule }>>> = {
+  broom_service: () => import("./broom_service"),
   two_towers: () => import("./two_towers"),
   spellbound: () => import("./spellbound"),
   wizards_garden: () => import("./wizards_garden"),

@@ -147,27 +147,6 @@ export function spotsOf(board: string, towers: readonly TowerView[], tiles: read
   return new Map([...laid].map(([key, point]) => [key, drawn(point, turned)]));
 }
 
-/** The region nearest to one in a direction of the screen; null: there is none. */
-export function neighbour(board: string, from: string, key: string, turned: boolean): string | null {
-  const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key];
-  const start = plotsOf(board).find(({ id }) => id === from);
-  if (way === undefined || start === undefined) return null;
-  const at = centreOf(start, turned);
-  const [dx, dy] = [way[0] ?? 0, way[1] ?? 0];
-  let best: string | null = null;
-  let least = Infinity;
-  for (const plot of plotsOf(board)) {
-    const to = centreOf(plot, turned);
-    const ahead = (to.x - at.x) * dx + (to.y - at.y) * dy;
-    const aside = Math.abs((to.x - at.x) * dy) + Math.abs((to.y - at.y) * dx);
-    // Straight ahead goes before aside; what lies more aside than ahead is no such direction.
-    if (ahead <= 1 || aside > ahead * 2) continue;
-    const cost = ahead + aside * 1.5;
-    if (cost < least) [best, least] = [plot.id, cost];
-  }
-  return best;
-}
-
 /** Where up to four pawns stand around the middle of a region; more are counted. */
 export function pawnsAt(count: number): readonly Point[] {
   const d = 0.085 * UNIT;
@@ -179,4 +158,12 @@ export function pawnsAt(count: number): readonly Point[] {
     [{ x: -d, y: -d }, { x: d, y: -d }, { x: -d, y: d }, { x: d, y: d }],
   ];
   return places[Math.min(count, 4)] ?? [];
+}
+
+/** Where a region's letter is drawn: beside its middle, away from all that lies there. */
+export function letterAt(plot: Plot, spots: Spots, turned: boolean): Point {
+  const at = centreOf(plot, turned);
+  const room = (point: Point) => Math.min(...[...spots.values()].map((other) => apart(point, other)), UNIT);
+  const places = Array.from({ length: 12 }, (_, n) => ({ x: at.x + 0.38 * UNIT * Math.cos((n * Math.PI) / 6), y: at.y + 0.38 * UNIT * Math.sin((n * Math.PI) / 6) }));
+  return places.reduce((best, next) => (room(next) > room(best) + 1e-6 ? next : best));
 }

@@ -1,0 +1,71 @@
+import type { View } from "../../gen/grimoire/games/broom_service/v1/broom_service_pb";
+import type { Words } from "../../api/manifest.svelte";
+import { has, t } from "../../i18n/index.svelte";
+import type { Marks } from "../module";
+import { plotsOf } from "./geometry";
+import { cloudsAt, ownRoles } from "./picture";
+
+/** A region is pointed at as itself, as its stone circle, and as the cloud on it where there is but one. */
+export function regionRefs(view: View, region: string): readonly string[] {
+  const circle = plotsOf(view.board).find(({ id }) => id === region)?.circle ?? "";
+  const clouds = cloudsAt(view, region);
+  const [cloud] = clouds;
+  return [`region:${region}`, ...(circle === "" ? [] : [`circle:${circle}`]), ...(clouds.length === 1 && cloud !== undefined ? [`space:${cloud.space}`] : [])];
+}
+
+/** Which of its refs a click on a thing means now: put back what is selected, else go on with what was begun, else begin. */
+export function meant(refs: readonly string[], marks: Marks): string {
+  const found = (set: ReadonlySet<string>) => refs.find((ref) => set.has(ref));
+  return found(marks.selected) ?? found(marks.targets) ?? found(marks.usable) ?? refs[0] ?? "";
+}
+
+/** How a thing is marked now. */
+export function markedAs(refs: readonly string[], marks: Marks): { readonly usable: boolean; readonly target: boolean; readonly selected: boolean } {
+  const [usable, target, selected] = [marks.usable, marks.targets, marks.selected].map((set) => refs.some((ref) => set.has(ref)));
+  return { usable: usable === true, target: target === true, selected: selected === true };
+}
+
+/** All roles in the order of the catalogue, as the choice of roles shows them. */
+export const ROLES = [
+  "root_gatherer",
+  "herb_gatherer",
+  "fruit_gatherer",
+  "hill_witch",
+  "forest_witch",
+  "mountain_witch",
+  "prairie_witch",
+  "hill_druid",
+  "valley_druid",
+  "weather_fairy",
+] as const;
+
+/** All ten lie on the table while roles are chosen, else those that a seat holds. */
+export function rolesShown(view: View, me: number | null): readonly string[] {
+  return view.stage === "choose" && me !== null && view.asked.includes(me) ? ROLES : ownRoles(view, me);
+}
+
+/** Roles by their digits, 0 is the tenth; how one is played by its letter. */
+export function keyRef(key: string, view: View): string | null {
+  if (key === "b") return "play:brave";
+  if (key === "c") return "play:cowardly";
+  if (!/^\d$/.test(key)) return null;
+  // Only one's own hand holds roles in a view.
+  const mine = view.seats.find(({ roles }) => roles.length > 0);
+  const role = rolesShown(view, view.stage === "choose" ? (view.asked[0] ?? null) : (mine?.seat ?? null))[key === "0" ? 9 : Number(key) - 1];
+  return role === undefined ? null : `role:${role}`;
+}
+
+/** A thing of the picture in words, where its ref alone does not say. */
+export function thingName(ref: string, words: Words): string | null {
+  const cut = ref.indexOf(":");
+  const [kind, id] = [ref.slice(0, cut), ref.slice(cut + 1)];
+  if (kind === "play" || kind === "stance" || kind === "instead") return words.itemName("stances", id) ?? words.nameOf(id);
+  if (kind === "pawn") return words.itemName("pawns", id);
+  return words.nameOf(id);
+}
+
+/** A command without its things, where the game's sentence cannot do without them. */
+export function commandName(code: string): string | null {
+  const key = `broom_service.command.${code}`;
+  return has(key) ? t(key) : null;
+}
