@@ -82,7 +82,7 @@ async def open_table(
     match_id = await home.create(clients, options=options or {})
     sessions = [await client.open_match(match_id) for client in clients]
     for session in sessions:
-        await session.started(timeout_s=10)
+        await session.started(timeout_s=60)
     # Its start must be in the log before anybody plays.
     while await sessions[0].explain("set_stance") is not None:
         await asyncio.sleep(0.02)

@@ -42,7 +42,7 @@ async def looked(client: Client, match_id: str, seat: int | None = None) -> fram
 async def ended(session: MatchSession) -> Rejected:
     """Why a session is over."""
     with pytest.raises(Rejected) as refused:
-        await session.reached(1_000_000, timeout_s=10)
+        await session.reached(1_000_000, timeout_s=60)
     return refused.value
 
 

@@ -38,7 +38,7 @@ async def table(home: House) -> AsyncIterator[Table]:
     match_id = await home.create(clients, spectator_delay_s=DELAY_S)
     sessions = [await client.open_match(match_id) for client in clients]
     for session in sessions:
-        await session.started(timeout_s=10)
+        await session.started(timeout_s=60)
     opened = Table(home, clients, sessions)
     yield opened
     await opened.close()

@@ -130,7 +130,7 @@ async def head_through(stub: Any, match_id: str = MATCH) -> str:
 
 
 async def until(condition: Any) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.005)
 

@@ -122,7 +122,7 @@ class Watcher:
         self.version = since
 
     async def next(self) -> frame_pb2.Frame:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             frame = (await anext(self._frames)).frame
         kind = frame.WhichOneof("kind")
         if kind == "delta":

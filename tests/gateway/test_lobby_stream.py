@@ -57,7 +57,7 @@ class Screen:
             else:
                 self.own.pop(own.match_id, None)
 
-    async def until(self, shown: Callable[[Screen], object], within_s: float = 10) -> None:
+    async def until(self, shown: Callable[[Screen], object], within_s: float = 60) -> None:
         """Reads on until the page shows that."""
         async with asyncio.timeout(within_s):
             while not shown(self):
@@ -147,7 +147,7 @@ async def test_ones_own_matches_tell_what_waits_until_they_are_over(home: House)
             session = await client.open_match(match_id)
             stack.push_async_callback(session.close)
             sessions.append(session)
-        await sessions[0].started(timeout_s=10)
+        await sessions[0].started(timeout_s=60)
         await page.until(lambda p: p.own[match_id].status == frame_pb2.MATCH_STATUS_RUNNING)
         asked = {prompt.seat for prompt in sessions[0].snapshot.prompts if prompt.required}
         await page.until(lambda p: p.own[match_id].required_prompts == (1 if 0 in asked else 0))
@@ -172,7 +172,7 @@ async def test_invitations_and_rematches_are_for_those_they_are_for(home: House)
             stack.push_async_callback(client.close)
             sessions.append(await client.open_match(match_id))
             stack.push_async_callback(sessions[-1].close)
-        await sessions[0].started(timeout_s=10)
+        await sessions[0].started(timeout_s=60)
         await sessions[0].resign()
         await page.until(lambda p: match_id not in p.own)
         friend, stranger = [await stack.enter_async_context(screen(b)) for b in (vaino, louhi)]
@@ -196,7 +196,7 @@ async def test_a_quiet_lobby_is_known_to_be_alive(home: House, monkeypatch: pyte
     async with Browser(home.web) as browser:
         request = lobby_pb2.WatchLobbyRequest()
         stream = browser.stream("lobby", "WatchLobby", request, lobby_pb2.WatchLobbyResponse)
-        async with aclosing(stream), asyncio.timeout(10):
+        async with aclosing(stream), asyncio.timeout(60):
             assert (await anext(stream)).whole
             while not (await anext(stream)).server_time_ms:
                 pass

@@ -62,7 +62,7 @@ async def connection(home: House) -> AsyncIterator[tuple[asyncio.StreamReader, a
 
 
 async def read_answer(reader: asyncio.StreamReader, *, head_only: bool = False) -> Answer:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:] if line)}
         body = b"" if head_only else await reader.readexactly(int(headers.get("content-length", 0)))
@@ -202,7 +202,7 @@ async def test_a_body_that_does_not_come_ends_the_request(strict: House) -> None
 
 
 async def test_a_head_that_does_not_come_ends_the_connection(strict: House) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async with connection(strict) as (reader, _):
             assert await reader.read() == b""
         async with connection(strict) as (reader, writer):
@@ -399,7 +399,7 @@ async def test_requests_do_not_queue_without_end(strict: House) -> None:
         writer.write(_head("GET", "/healthz", "localhost") * 5000)
         answers = b""
         with contextlib.suppress(ConnectionError):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 answers = await reader.read()
         assert answers.count(b"HTTP/1.1 200") < 5000
 
@@ -423,7 +423,7 @@ async def test_a_stop_ends_open_streams_with_a_word(tmp_path: Path) -> None:
             + content
         )
         await stack.__aexit__(None, None, None)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert (await reader.read()).startswith(b"HTTP/1.1 ")
     await browser.http.aclose()
     with pytest.raises(httpx.ConnectError):

@@ -436,7 +436,7 @@ async def open_house(home: Path, *, database_url: str | None = None) -> AsyncIte
         await nats.stop()
 
 
-async def until(condition: Callable[[], Awaitable[T]], within_s: float = 30.0) -> T:
+async def until(condition: Callable[[], Awaitable[T]], within_s: float = 60.0) -> T:
     """Waits until the condition gives something true, and returns that."""
     async with asyncio.timeout(within_s):
         while True:

@@ -27,7 +27,7 @@ async def scripted(tmp_path: Path) -> AsyncIterator[Stage]:
 
 
 async def until(condition) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -229,7 +229,7 @@ async def test_a_reader_that_goes_away_ends_the_work_behind_it(scripted: Stage) 
 
     call.cancel()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await ended.wait()
     await until(lambda: scripted.service.streams == 0)
 

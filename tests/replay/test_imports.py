@@ -404,7 +404,7 @@ async def test_only_so_many_heavy_things_run_at_once(tmp_path: Path) -> None:
             await gate.wait()
 
         calls = [c.stub.Import(held(), metadata=c.metadata) for c in map(scripted.caller_as, ("ada", "bo"))]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while scripted.service.heavy < 2:
                 await asyncio.sleep(0.005)
 

@@ -58,7 +58,7 @@ async def running_broker(home: Path) -> AsyncIterator[Broker]:
         await server.stop()
 
 
-async def until(condition: Callable[[], bool], within_s: float = 20.0) -> None:
+async def until(condition: Callable[[], bool], within_s: float = 60.0) -> None:
     """Waits for a condition.
 
     Raises:
@@ -69,7 +69,7 @@ async def until(condition: Callable[[], bool], within_s: float = 20.0) -> None:
             await asyncio.sleep(0.01)
 
 
-def ended(process: psutil.Process, within_s: float = 20.0) -> bool:
+def ended(process: psutil.Process, within_s: float = 60.0) -> bool:
     """Waits for the end of a process that need not be a child; one that nobody has buried yet has ended too.
 
     Looks at least once, however short the time.

@@ -74,7 +74,7 @@ async def deceived(home: House, name: str) -> AsyncIterator[tuple[LyingEdge, Mat
     other = await home.client("Eino")
     match_id = await home.create([victim, other])
     async with await victim.open_match(match_id) as one, await other.open_match(match_id) as two:
-        await asyncio.gather(one.started(timeout_s=10), two.started(timeout_s=10))
+        await asyncio.gather(one.started(timeout_s=60), two.started(timeout_s=10))
         yield liar, one, two
     await victim.close()
     await other.close()
@@ -162,6 +162,6 @@ async def test_frames_seen_already_are_passed_over_and_a_gap_is_asked_for(home: 
             await other.submit("set_stance")
         liar.lie = None
         await other.submit("set_stance")
-        await victim.reached(other.version, timeout_s=10)
+        await victim.reached(other.version, timeout_s=60)
         assert victim.alarm is None
         assert victim.head.hash == other.head.hash

@@ -104,7 +104,7 @@ async def test_from_challenge_to_audited_replay_against_a_bot(everything: Town) 
 
 
 async def until_gone(bots: Bots) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while bots.seats:
             await asyncio.sleep(0.01)
 
@@ -152,7 +152,7 @@ async def test_a_replay_shows_each_viewer_what_it_saw_and_no_more_while_the_matc
     aino, eve = await everything.home.client("Aino"), await everything.home.client("Eve")
     match_id = await everything.home.create([aino, aino])
     async with await aino.open_match(match_id, 0) as one, await aino.open_match(match_id, 1) as other:
-        await asyncio.gather(one.started(timeout_s=10), other.started(timeout_s=10))
+        await asyncio.gather(one.started(timeout_s=60), other.started(timeout_s=10))
         assert [f async for f in aino.frames(match_id, Viewer.of_seat(0))]
         assert [f async for f in eve.frames(match_id, PUBLIC)]
         for viewer in (Viewer.of_seat(0), ALL):
@@ -189,7 +189,7 @@ async def test_a_program_that_was_killed_goes_on_with_its_nonce_and_its_place(ev
     match_id = await everything.home.create([aino, eino])
     session = await aino.open_match(match_id)
     # It has sealed, and waits for the other.
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await session.reached(2)
     for task in session._tasks:  # killed: nothing is closed in order
         task.cancel()
@@ -222,7 +222,7 @@ async def test_a_session_outlives_the_edge_and_loses_nothing(tmp_path: Path) -> 
             await client.guest()
         match_id = await home.create(clients)
         sessions = [await stack.enter_async_context(await client.open_match(match_id)) for client in clients]
-        await asyncio.gather(*(session.started(timeout_s=10) for session in sessions))
+        await asyncio.gather(*(session.started(timeout_s=60) for session in sessions))
         before = sessions[0].version
         await first.aclose()
         # Sent while there is no edge: it arrives once, when there is one again.
@@ -253,7 +253,7 @@ async def test_a_command_whose_fate_is_unknown_may_be_sent_again_under_its_id(tm
         await client.guest()
         match_id = await home.create([client, client])
         async with await client.open_match(match_id, 0) as one, await client.open_match(match_id, 1) as other:
-            await asyncio.gather(one.started(timeout_s=10), other.started(timeout_s=10))
+            await asyncio.gather(one.started(timeout_s=60), other.started(timeout_s=10))
             async with home.no_game():
                 with pytest.raises(UnavailableError) as unknown:
                     await one.submit("set_stance")

@@ -70,7 +70,7 @@ async def test_one_command_is_one_picture(home: House, tmp_path: Path) -> None:
         rune = load_game("toy").game.view_type.FromString(sessions[0].view).seats[0].hand[0]
         accepted = await sessions[0].submit("choose_rune", pb.ChooseRune(rune=rune), prompt.prompt_id)
         for session in (*sessions, watching):
-            await session.reached(accepted.version, timeout_s=10)
+            await session.reached(accepted.version, timeout_s=60)
         spans = spans_in(path, traces)
         for session in (*sessions, watching):
             await session.close()

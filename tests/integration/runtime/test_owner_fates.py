@@ -272,7 +272,7 @@ class TestRejections:
         await until(lambda: running.owner._committer.queued == 1)
         rest = [asyncio.create_task(running.ask(any_command(running, state, n))) for n in range(2, 40)]
         done: set[asyncio.Task[Any]] = set()
-        async with asyncio.timeout(1.2):
+        async with asyncio.timeout(60):
             while len(done) < 30:
                 done, _ = await asyncio.wait(rest, timeout=0.02)
         assert {refused(task.result()) for task in done} == {"overloaded"}

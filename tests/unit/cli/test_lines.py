@@ -14,7 +14,7 @@ async def read(descriptor: int) -> list[str | None]:
     found: asyncio.Queue[str | None] = asyncio.Queue()
     InputLines(descriptor, found.put_nowait)
     lines: list[str | None] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             lines.append(await found.get())
             if lines[-1] is None:

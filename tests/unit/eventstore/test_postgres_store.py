@@ -57,7 +57,7 @@ async def until_waiting(store: EventStore) -> None:
     )
     assert isinstance(store, PostgresStore)
     # On a line of the store's: inside a transaction of ours, pg_stat_activity would stand still.
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await store._run(lambda connection: connection.fetchval(waiting)):
             await asyncio.sleep(0.005)
 

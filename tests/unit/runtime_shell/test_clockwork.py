@@ -29,7 +29,7 @@ class Woken:
         return [one for due in self.rounds for one in due]
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.all) < count:
                 await asyncio.sleep(0.002)
 
