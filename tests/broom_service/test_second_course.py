@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import pytest
 from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -249,3 +250,21 @@ AFTER_RETIRING = {
     "next trick by resigning": "trick_started",
     "steps given up by resigning": "step_closed",
 }
+
+
+@pytest.mark.parametrize(
+    ("seats", "shuffles"), [(2, {4: (2, 9), 7: (3, 9)}), (3, {6: (2, 10)}), (4, {}), (5, {})], ids=str
+)
+def test_the_bewitched_stack_over_seven_rounds(seats: int, shuffles: dict[int, tuple[int, int]]) -> None:
+    # BS-14.14, BS-14.15: when the stack runs out, and how many roles are shuffled anew.
+    found: dict[int, tuple[int, int]] = {}
+    opened: list[int] = []
+    for state, reading in match(seats, seats, {}, leave=0):
+        for name, fields in reading.told:
+            if name == "bewitched_shuffled":
+                found[state.round] = (fields["n"], fields["count"])
+            if name == "round_started":
+                assert len({*state.bewitched}) == 5 - seats
+                opened.append(fields["round"])
+    assert found == shuffles
+    assert opened == [*range(1, 8)]
