@@ -18,7 +18,7 @@ __all__ = ["LineTable", "content_of", "legend_lines"]
 
 def content_of(line: Line, width: int, accent: str) -> Content:
     """A line as it is drawn: marks stand out in the accent's colour."""
-    return Content.assemble(*parts_of(line, width, f"bold {accent}")).rstrip()
+    return Content.assemble(*parts_of(line, width, f"bold {accent}"))
 
 
 def legend_lines(told: Sequence[str], width: int, room: int, style: str) -> list[Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 
@@ -26,6 +27,9 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 Line = Sequence[Piece]
+
+_ON: Final = " on "
+"""What follows it in a style is the ground."""
 
 
 def width_of(line: Line) -> int:
@@ -69,13 +73,22 @@ def flowing(before: Piece, pieces: Iterable[Piece], width: int) -> Iterator[list
 
 
 def parts_of(line: Line, width: int, mark_style: str) -> list[tuple[str, str]]:
-    """Texts and styles of a line, as it is drawn: marks stand out."""
+    """Texts and styles of a line, as it is drawn: marks stand out, on the ground of their thing; no blanks at the end.
+
+    >>> parts_of([Piece("¹f1 ", "bold on #173A22", mark="¹"), Piece("  ")], 20, "red")
+    [('¹', 'red on #173A22'), ('f1 ', 'bold on #173A22')]
+    """
     parts: list[tuple[str, str]] = []
     for piece in padded(line, width):
         if piece.mark and piece.text:
-            parts += [(piece.text[0], mark_style), (piece.text[1:], piece.style)]
+            _, on, ground = piece.style.partition(_ON)
+            parts += [(piece.text[0], f"{mark_style}{on}{ground}"), (piece.text[1:], piece.style)]
         else:
             parts.append((piece.text, piece.style))
+    while parts and _ON.strip() not in parts[-1][1].split():  # blanks on a ground are seen
+        text, style = parts.pop()
+        if text.strip():
+            return [*parts, (text.rstrip(), style)]
     return parts
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from broom_service.names import name_of, text_of
-from broom_service.roles import ROLE_IDS
 from broom_service.screen.refs import choices, ref_words
 from broom_service.screen.signs import ACCENT
 from broom_service.screen.speech import Speech, view_of
@@ -74,7 +73,7 @@ class BroomServiceBoard(OneTableBoard):
         return f"{capital(ref_words(ref, self._shown))}."
 
     def panels(self) -> Sequence[Panel]:
-        """Signs, seats, regions in words, the round with its tricks, roles, tiles and storm clouds."""
+        """Signs, seats, regions in words, the round with its tricks, tiles and storm clouds."""
         if self._shown is None:
             return ()
         shown = self._shown
@@ -84,7 +83,6 @@ class BroomServiceBoard(OneTableBoard):
             Panel("s", speech("seats"), tuple(_seats(shown))),
             Panel("v", speech("regions"), tuple(_regions(shown))),
             Panel("o", speech("course"), tuple(_course(shown))),
-            Panel("u", speech("roles"), tuple(role_words(role, view, shown.language) for role in ROLE_IDS)),
             Panel("y", speech("tiles"), tuple(_tiles(view, speech))),
         )
 
