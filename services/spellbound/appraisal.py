@@ -170,6 +170,14 @@ class Appraisal:
     def __init__(self, weights: Weights, outlook: Outlook) -> None:
         self._weights = weights
         self._outlook = outlook
+        turns = outlook.mage_cards / _A_TURN
+        stones = outlook.strength * (2.0 * outlook.sun_share - 1.0)
+        near = max(0.0, 1.0 - turns / 2.0)
+        self._covered = weights.covered * near
+        self._climbs = weights.climb[outlook.witch]
+        # Whether the deck goes on, or ends in the refill: how much later counts, the margin still to come.
+        self._later = min(1.0, 1.0 / (1.0 + 0.25 * turns)), 1.0
+        self._to_come = stones, _SENT * turns
 
     def worth(self, sketch: Sketch) -> float:
         """What the mages have, and what is going to happen to it."""
@@ -196,18 +204,20 @@ class Appraisal:
         """Where the pieces will stand after the refill, and how surely the deck ends in it."""
         outlook = self._outlook
         pieces = sketch.pieces[:]
-        here = sketch.here
-        if not sketch.moved and here <= WILDERNESS:
-            pieces[here] += 1.0
+        if not sketch.moved:
+            here = sketch.places[sketch.acting]
+            if here <= WILDERNESS:
+                pieces[here] += 1.0
         if len(sketch.upper) >= _LIMITS.purge_at:
-            for piece in range(len(pieces)):
-                pieces[piece] += 1.0
+            pieces = [at + 1.0 for at in pieces]
         draws = max(0, _LIMITS.display_mages - kept)
         left = outlook.mage_cards
         share = 1.0 if draws > left else draws / (left + 1.0)
-        for colour in range(CITIES):
-            stopped = sketch.guard == 2 and share < 1.0
-            pieces[colour] += 0.0 if stopped else share * outlook.witches[colour] * (0.6 if sketch.guard else 1.0)
+        guard = sketch.guard
+        if guard != 2 or share >= 1.0:
+            weak = 0.6 if guard else 1.0
+            for colour, witches in enumerate(outlook.witches):
+                pieces[colour] += share * witches * weak
         pieces[TROLL] += share * outlook.trolls
         if draws > left:
             self._end_of_deck(sketch, pieces)
@@ -228,7 +238,7 @@ class Appraisal:
     def _books(self, sketch: Sketch, pieces: list[float]) -> float:
         weights = self._weights
         lost_before = sketch.books.count(LOST)
-        enough = sketch.gained >= _LIMITS.books_to_win
+        enough = sketch.books.count(GAINED) >= _LIMITS.books_to_win
         steps, gaps = weights.steps, weights.gaps
         needed = weights.fifth if enough else weights.last if lost_before else 1.0
         values = []
@@ -281,23 +291,23 @@ class Appraisal:
     # ---- the tower ---------------------------------------------------------------------------------------------------
 
     def _tower(self, sketch: Sketch, ends: float) -> float:
-        weights, outlook = self._weights, self._outlook
-        gained = sketch.gained
-        turns = 0.0 if ends else outlook.mage_cards / _A_TURN
-        later = min(1.0, 1.0 / (1.0 + 0.25 * turns))
-        stones = outlook.strength * (2.0 * outlook.sun_share - 1.0)
-        margin = sketch.sun - sketch.moon + stones + _SENT * turns
+        weights = self._weights
+        gained = sketch.books.count(GAINED)
+        later = self._later[1 if ends else 0]
+        stones, sent = self._to_come
+        margin = sketch.sun - sketch.moon + stones
+        if not ends:
+            margin += sent
+        climbs = self._climbs
         worth = weights.tower / (1.0 + math.exp(-(margin - 0.5) / 1.6))
-        climbs = weights.climb[outlook.witch]
         worth -= climbs * later / (1.0 + math.exp((margin - 0.5) / 1.6))
         worth -= (weights.worse + climbs) * later / (1.0 + math.exp((margin + 4.5) / 1.2))
         worth -= weights.annihilated * later / (1.0 + math.exp((margin + 9.0) / 0.8))
-        if not ends:
-            guarded = len({place for place in sketch.places if place <= WILDERNESS})
-            near = max(0.0, 1.0 - turns / 2.0)
-            worth += weights.covered * near * (guarded + (sketch.watchman != NOWHERE)) * 0.5
-        else:
+        if ends:
             worth -= weights.end_of_deck
+        elif self._covered:
+            guarded = len({place for place in sketch.places if place <= WILDERNESS})
+            worth += self._covered * (guarded + (sketch.watchman != NOWHERE)) * 0.5
         share = weights.early[gained]
         if share:
             worth += share * self._ready(sketch, gained)

@@ -17,7 +17,7 @@ from spellbound.rules import Spellbound
 
 __all__ = ["SpellboundBot"]
 
-_PLANS: Final = 300
+_PLANS: Final = 600
 """Turns that the heuristic player tries for a decision."""
 
 _PLANS_A_MS: Final = 15
