@@ -30,6 +30,7 @@ from grimoire.cli.screens.wording import Wording
 from grimoire.cli.screens.words import Words
 from grimoire.client import Rejected
 from grimoire.engine import ALL, PUBLIC, Illegal, MatchFacts, Viewer
+from grimoire.engine.phrasebook import read_screen_words
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.games.two_towers.v1 import two_towers_pb2
 from grimoire.match.frames import travelling
@@ -82,6 +83,14 @@ def test_greek_is_written_in_greek() -> None:
         if text == words.terminal["title"] or text.startswith(("ogp", "p f h m w")):
             continue
         assert not {*LATIN.findall(said)} - FOREIGN, text
+
+
+def test_the_boards_words_are_whole_in_every_language() -> None:
+    words = read_screen_words("broom_service")
+    assert [*words] == [*LANGUAGES]
+    for language in LANGUAGES[1:]:
+        assert [*words[language]] == [*words["en"]]
+        assert all(placeholders(words[language][key]) == placeholders(words["en"][key]) for key in words["en"])
 
 
 @translated
