@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -66,17 +67,19 @@ async def test_links_within_the_book_move_the_focus_and_back_returns(person: Cal
         await expect(page.locator("[id='TT-4']")).to_be_focused()
         await page.locator("[id='TT-4.6']").get_by_role("link", name="Prism").click()
         await expect(page.locator("[id='cards.prism']")).to_be_focused()
-        assert page.url.endswith(f"/rules/{GAME}/prism")
+        await expect(page).to_have_url(re.compile(f"/rules/{GAME}/prism$"))
         await page.go_back()
+        await expect(page).not_to_have_url(re.compile("/prism$"))
         await page.go_back()
-        assert page.url.endswith(f"/rules/{GAME}")
+        await expect(page).to_have_url(re.compile(f"/rules/{GAME}$"))
 
 
 async def test_words_are_found(person: Callable[..., Person]) -> None:
     async with person() as reader:
         page = await reader.open(f"/rules/{GAME}")
-        await page.keyboard.press("/")
         find = page.get_by_role("searchbox")
+        await expect(find).to_be_visible()
+        await page.keyboard.press("/")
         await expect(find).to_be_focused()
         await find.fill("dragon")
         await expect(page.get_by_role("article")).to_have_count(
