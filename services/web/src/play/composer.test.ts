@@ -24,6 +24,7 @@ import {
   targets,
   undo,
   usable,
+  whole,
 } from "./composer";
 import { type Answer, fault } from "./slot";
 
@@ -242,6 +243,32 @@ describe("entries that pointing does not tell apart", () => {
     const draft = choose(draftOf(kinds), "act");
     expect(alike(draft)).toHaveLength(4);
     expect(targets(draft)).toEqual(new Set(["kind:a", "kind:b", "kind:c", "kind:d"]));
+  });
+});
+
+describe("things of which several are meant", () => {
+  const several = (...candidates: string[]) => create(SlotSchema, { field: "cards", kind: { case: "some", value: { candidates, min: 1, max: 2 } } });
+  const send = prompt(entry("send", {}, [several("card:a", "card:b")]), entry("burn", {}, [several("card:b", "card:c")]), entry("stay", {}));
+
+  it("say by themselves which command is meant, where only one has them", () => {
+    expect([...usable(draftOf(send))].sort()).toEqual(["card:a", "card:c"]);
+    const draft = pick(draftOf(send), "card:a");
+    expect(settled(draft)).toBe(send.legal[0]);
+    expect(draft.answers).toEqual({ cards: ["card:a"] });
+    expect(isEmpty(draft)).toBe(false);
+    expect(pick(draft, "card:b").answers).toEqual({ cards: ["card:a", "card:b"] });
+    expect(isEmpty(undo(draft))).toBe(true);
+    expect(pick(draftOf(send), "card:b")).toEqual(draftOf(send));
+    expect(settled(pick(choose(draftOf(send), "burn"), "card:b"))).toBe(send.legal[1]);
+  });
+});
+
+describe("whole commands beside those that ask for more", () => {
+  const steps = prompt(entry("step", {}), entry("step", { to: "place:a" }), entry("step", { to: "place:a", rider: "mage:1" }), entry("end", {}));
+
+  it("are those for which all was picked", () => {
+    expect(whole(draftOf(steps), "step")).toEqual([steps.legal[0]]);
+    expect(whole(pick(draftOf(steps), "place:a"), "step")).toEqual([steps.legal[1]]);
   });
 });
 
