@@ -238,7 +238,11 @@ class QuickPlay:
     # ---- going, and being ready ------------------------------------------------------------------------------------
 
     async def leave(self, caller: Identity, ticket_id: str) -> Illegal | None:
-        """Withdraws a ticket; during a ready check that declines it. Withdrawing it twice is withdrawing it once."""
+        """Withdraws a ticket; during a ready check that declines it. Withdrawing it twice is withdrawing it once.
+
+        Returns:
+            Why not: nobody's or another's ticket, or a match has come of it already.
+        """
         ticket = await self.look(caller, ticket_id)
         if isinstance(ticket, Illegal):
             return ticket
@@ -248,8 +252,8 @@ class QuickPlay:
                 await self._tell(ticket.queue.game, [ticket.ticket_id], ticket.queue.queue_id)
                 return None
             if ticket.stage is TicketStage.CHECKING and ticket.check is not None:
+                # Should the last of the others have been quicker, it stands in the ticket.
                 await self.answer(caller, ticket.check.check_id, ready=False)
-                return None
             if not ticket.stage.live:
                 gone = ticket.stage in (TicketStage.MATCHED, TicketStage.EXPIRED)
                 return illegal("ticket_gone") if gone else None

@@ -68,6 +68,17 @@ def count(registry: CollectorRegistry, name: str, **labels: str) -> float:
     return registry.get_sample_value(f"grimoire_{name}_total", {"game": GAME, **labels}) or 0
 
 
+async def test_who_leaves_too_late_is_told_so(house: House) -> None:
+    await lobby(house)
+    ada, bo = house.client(ADA), house.client(BO)
+    mine, _ = await ada.entered(options={"mode": "duel"}), await bo.entered(options={"mode": "duel"})
+    check = await ada.asked(mine.ticket_id)
+    await ada.answer(check.check_id)
+    left, _ = await asyncio.gather(ada.leave(mine.ticket_id), bo.answer(check.check_id))
+    matched = (await ada.ticket(mine.ticket_id)).ticket.status == MATCHED
+    assert left.rejection.code == ("ticket_gone" if matched else "")
+
+
 async def test_from_two_tickets_to_a_rated_match_and_its_ratings(house: House) -> None:
     await lobby(house)
     ada, bo = house.client(ADA), house.client(BO)
