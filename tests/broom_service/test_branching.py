@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broom_service.positions import BroomServicePositions, position_fault
-from broom_service.rules import BroomService
 from broom_service.state import NO_ONE, Result, Stage, State
 from grimoire.engine import ALL, PUBLIC, Illegal, Seat, Setup, Viewer
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
-from tests.broom_service.test_second_course import BOARDS, arranged, dealt, draws, match
+from tests.broom_service.lively import BACK, BACK_STORM, BOARDS, GAME, draws
+from tests.broom_service.test_second_course import arranged, dealt, match
 from tests.support.branching import Branches
 
-GAME = BroomService()
 POSITIONS = BroomServicePositions()
 
 
@@ -68,7 +67,7 @@ def test_every_stage_can_be_played_on_from() -> None:
     wanted = {*Stage} - {Stage.SETUP, Stage.OVER}
     seen: set[Stage] = set()
     for seed in range(60):
-        for state, _ in match(seed, 2 + seed % 4, BOARDS[4 + seed % 2], begin=arranged):
+        for state, _ in match(seed, 2 + seed % 4, (BACK, BACK_STORM)[seed % 2], begin=arranged):
             if state.result is None and (state.asked not in seen or state.asked is Stage.STEPS):
                 seen.add(state.asked)
                 branch(state)

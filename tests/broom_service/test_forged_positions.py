@@ -14,11 +14,11 @@ from broom_service.positions import BroomServicePositions, position_fault
 from broom_service.roles import EVENTS, ROLE_IDS
 from broom_service.state import Stage, State
 from broom_service.tiles import TILES
-from grimoire.engine import Actor, Decision, Illegal, Setup, Start
-from grimoire.engine.answers import fill, random_answer
+from grimoire.engine import Actor, Illegal, Setup, Start
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
+from tests.broom_service.lively import BOARDS, GAME, answer, draws, random_command
 from tests.broom_service.test_branching import options_of
-from tests.broom_service.test_second_course import BOARDS, GAME, arranged, draws, match
+from tests.broom_service.test_second_course import arranged, match
 
 POSITIONS = BroomServicePositions()
 WORDS = (
@@ -68,12 +68,8 @@ def play_out(state: State, chance: random.Random) -> None:
             break
         prompt = chance.choice(prompts)
         entry = chance.choice(GAME.legal(state, prompt.seat, prompt))
-        command = GAME.schema.command(entry.type, entry.fixed)
-        for slot in entry.slots:
-            fill(command, slot, random_answer(slot, chance))
-        decision = GAME.decide(state, Actor.of_seat(prompt.seat), command, prompt, draws(1))
-        assert isinstance(decision, Decision), (decision, command)
-        state = decision.state
+        command = random_command(entry, chance)
+        state = answer(state, Actor.of_seat(prompt.seat), command, prompt, 1).state
     assert (state.result is None) == bool(GAME.prompts(state))
 
 

@@ -15,31 +15,26 @@ from broom_service.boards import BOARDS as SIDES
 from broom_service.clouds import HEAVY_CLOUDS, STORM_CLOUDS
 from broom_service.positions import BroomServicePositions
 from broom_service.roles import EVENTS, ROLE_IDS
-from broom_service.rules import BroomService
 from broom_service.state import State
 from broom_service.tiles import FOREST_TILES
-from grimoire.engine import CLOCK, Actor, Decision, Illegal, Prompt, Setup, Start
-from grimoire.engine.answers import fill, random_answer
-from grimoire.fairness import RecordedDraws, Secret
+from grimoire.engine import CLOCK, Actor, Prompt, Start
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.v1 import match_pb2
+from tests.broom_service.lively import (
+    BACK,
+    BACK_STORM,
+    BOARDS,
+    GAME,
+    MOUNTAINS_STORM,
+    answer,
+    draws,
+    random_command,
+    setup_of,
+    started,
+)
 from tests.broom_service.second import KINDS, Reading, Told
 
-GAME = BroomService()
 POSITIONS = BroomServicePositions()
-BOARDS: tuple[Mapping[str, str], ...] = (
-    {},
-    {"storm_clouds": "true", "heavy_clouds": "12"},
-    {"mountain_tiles": "true"},
-    {"mountain_tiles": "true", "storm_clouds": "true"},
-    {"board": "back"},
-    {"board": "back", "storm_clouds": "true", "heavy_clouds": "11"},
-)
-"""The six boards of BS-1.3."""
-
-
-def draws(seed: int) -> RecordedDraws:
-    return RecordedDraws(GAME.id, Secret(random.Random(f"joint {seed}").randbytes(32)))
 
 
 def shown(message: Message) -> dict[str, Any]:
@@ -62,10 +57,7 @@ def told(events: tuple[Message, ...]) -> list[Told]:
 
 def dealt(seed: int, seats: int, options: Mapping[str, str]) -> tuple[State, Reading]:
     """A deal, and the second reading of it, which has told the first round alike."""
-    facts = GAME.configure(options, seats)
-    assert not isinstance(facts, Illegal), facts
-    start = GAME.start(Setup("second", seats, dict(facts.options)), draws(seed))
-    assert isinstance(start, Start)
+    start = started(seed, seats, options)
     stacks, laid, *rest = start.events
     assert isinstance(stacks, pb.StacksOrdered)
     assert isinstance(laid, pb.TableLaid)
@@ -76,11 +68,9 @@ def dealt(seed: int, seats: int, options: Mapping[str, str]) -> tuple[State, Rea
 
 def arranged(seed: int, seats: int, options: Mapping[str, str]) -> tuple[State, Reading]:
     """A position far on in a match: much is held, charmed and taken, an event of the round's end or a choice ahead."""
-    facts = GAME.configure(options, seats)
-    assert not isinstance(facts, Illegal), facts
-    final = dict(facts.options)
+    final = dict(setup_of(seats, options).options)
     event = POSITIONS.parse(far_on(random.Random(seed), seats, final), final)
-    start = GAME.start(Setup("second", seats, final, event.SerializeToString()), draws(seed))
+    start = GAME.start(setup_of(seats, options, event.SerializeToString()), draws(seed))
     assert isinstance(start, Start), start
     return start.state, Reading(event, None)
 
@@ -130,10 +120,7 @@ def chosen(state: State, prompt: Prompt, chance: random.Random) -> Message:
     keep = [kind for kind in types if kind not in ("skip_step", "decline_extra", "decline_set")]
     kind = chance.choice(keep if keep and chance.random() < 0.9 else types)
     entry = chance.choice([entry for entry in entries if entry.type == kind])
-    command = GAME.schema.command(entry.type, entry.fixed)
-    for slot in entry.slots:
-        fill(command, slot, random_answer(slot, chance))
-    return command
+    return random_command(entry, chance)
 
 
 def step(state: State, reading: Reading, chance: random.Random, seed: int, *, leave: float = 0.002) -> State:
@@ -152,8 +139,7 @@ def step(state: State, reading: Reading, chance: random.Random, seed: int, *, le
     else:
         message = chosen(state, prompt, chance)
         assert reading.faults(seat, message) == []
-    decision = GAME.decide(state, actor, message, prompt, draws(seed))
-    assert isinstance(decision, Decision), (decision, message)
+    decision = answer(state, actor, message, prompt, seed)
     stacks = [[*event.roles] for event in decision.events if isinstance(event, pb.BewitchedShuffled)]
     assert reading.hear(seat, message, stacks) == told(decision.events), message
     return decision.state
@@ -208,7 +194,7 @@ def test_everything_that_can_happen_is_told() -> None:
     seen: set[str] = set()
     for seed in range(300):
         begin = dealt if seed % 7 == 0 else arranged
-        boards = (BOARDS[5], BOARDS[4], BOARDS[5], BOARDS[3])
+        boards = (BACK_STORM, BACK, BACK_STORM, MOUNTAINS_STORM)
         for _, reading in match(seed, 2 + seed % 4, boards[seed % 4], begin=begin, leave=0.01):
             seen.update(names(reading.told))
         if seen >= wanted:

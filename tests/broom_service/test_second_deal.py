@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grimoire.engine import Illegal, Setup, Start
+from tests.broom_service.lively import BOARDS, GAME, draws
 from tests.broom_service.second import CLOUDS, DATA, EVENTS, ORDER
-from tests.broom_service.test_second_course import BOARDS, GAME, draws, told
+from tests.broom_service.test_second_course import told
 
 SITES = {
     "front": {"mountain": ["m1", "m2", "m3"]},

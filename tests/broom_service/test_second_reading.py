@@ -17,8 +17,9 @@ from broom_service.state import State
 from grimoire.engine import Actor, Illegal
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.match.scenario.legality import allows
+from tests.broom_service.lively import BOARDS, GAME, draws
 from tests.broom_service.second import FOREST, KINDS, ORDER, Reading
-from tests.broom_service.test_second_course import BOARDS, GAME, arranged, draws, match
+from tests.broom_service.test_second_course import arranged, match
 
 CODES: Final = (
     "not_your_turn",
