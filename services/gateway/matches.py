@@ -21,6 +21,7 @@ __all__ = ["Heads", "MatchFacts", "Matches"]
 
 _KEPT = 50_000
 _FRESH_S = 60.0
+_LONG_S = 3600
 _CHANGING_S = 1.0
 """Where seats may change hands; besides, who seems to hold none is looked up anew."""
 
@@ -44,6 +45,8 @@ class MatchFacts(msgspec.Struct, frozen=True):
         over: it has ended; what is true stays true, what is not may be a minute old.
         delay_s: while it runs, who holds no seat sees it so much later.
         changing: seats may change hands.
+        people: seats that people hold.
+        hurried: there are time limits, all of them shorter than an hour: who plays is expected to be there.
     """
 
     match_id: MatchId
@@ -53,6 +56,8 @@ class MatchFacts(msgspec.Struct, frozen=True):
     over: bool = False
     delay_s: int = 0
     changing: bool = False
+    people: frozenset[int] = frozenset()
+    hurried: bool = False
 
     def delay_for(self, viewer: Viewer) -> int:
         """Seconds by which these eyes see it later."""
@@ -93,14 +98,17 @@ class Matches:
         head = await self._find(key) if len(match_id) == 26 and match_id.isascii() and match_id.isalnum() else None
         if head is None:
             raise Refused(RefusalKind.UNKNOWN, reject("unknown_match", field="match_id"))
+        sitters = sorted(occupants_of(head).items())
         facts = MatchFacts(
             key,
             head.game,
-            tuple((seat, sits.occupant_id) for seat, sits in sorted(occupants_of(head).items())),
+            tuple((seat, sits.occupant_id) for seat, sits in sitters),
             rated=head.created.mode == match_pb2.MATCH_MODE_RATED,
             over=head.status in (frame_pb2.MATCH_STATUS_CLOSED, frame_pb2.MATCH_STATUS_VOID),
             delay_s=head.created.spectator_delay_s,
             changing=bool(head.created.leaving),
+            people=frozenset(seat for seat, sits in sitters if sits.kind == match_pb2.OCCUPANT_KIND_PERSON),
+            hurried=_hurried(head.created.time_control),
         )
         fresh_s = _CHANGING_S if facts.changing and not facts.over else _FRESH_S
         self._known[key] = (self._now() + fresh_s, facts)
@@ -175,3 +183,8 @@ class Matches:
             return await self._heads.find(match_id)
         except ConnectionError:
             raise unavailable("The service of this match cannot be reached now; try again.") from None
+
+
+def _hurried(control: match_pb2.TimeControl) -> bool:
+    limits = [limit.seconds for limit in control.per_prompt if limit.seconds]
+    return bool(limits) and max(limits) < _LONG_S

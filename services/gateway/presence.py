@@ -10,7 +10,7 @@ import contextlib
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -18,7 +18,7 @@ import msgspec
 from gateway.news import News
 from grimoire.v1 import lobby_pb2
 
-__all__ = ["Presence", "PresenceNews"]
+__all__ = ["Absence", "Presence", "PresenceNews"]
 
 _AWAY_MS: Final = 30_000
 """So long after its last stream a seat is away; then it is gone."""
@@ -36,6 +36,19 @@ class PresenceNews(msgspec.Struct, frozen=True):
     match_id: str
     seats: tuple[int, ...]
     watchers: int
+
+
+class Absence(msgspec.Struct, frozen=True):
+    """A match that somebody follows through a seat here, and that others have left.
+
+    Attributes:
+        online: seats that are followed, here or elsewhere.
+        since_ms: by seat that was followed once and is not now: UTC ms, since when.
+    """
+
+    match_id: str
+    online: frozenset[int]
+    since_ms: Mapping[int, int]
 
 
 class _Match:
@@ -83,6 +96,9 @@ class Presence:
     def follow(self, match_id: str, seat: int | None) -> Iterator[None]:
         """Somebody follows a match while the block runs, through a seat or as a watcher."""
         match = self._match(match_id)
+        if seat is not None:
+            # Also who goes again before that is told to anybody has been there.
+            match.since_ms.setdefault(seat, self._now_ms())
         self._count(match, seat, 1)
         self._changed(match_id, match)
         try:
@@ -116,6 +132,17 @@ class Presence:
                         await news.wait()
         finally:
             match.listeners.discard(news)
+
+    def absences(self, before_ms: int) -> list[Absence]:
+        """Matches of which a seat is followed here, and another has not been since this time (UTC ms)."""
+        found = []
+        for match_id, match in self._matches.items():
+            if not match.seats:
+                continue
+            gone = {seat: since_ms for seat, since_ms in match.since_ms.items() if seat not in match.online}
+            if any(since_ms <= before_ms for since_ms in gone.values()):
+                found.append(Absence(match_id, match.online, gone))
+        return found
 
     def repeat(self) -> None:
         """Tells the others again what is so here, and forgets who fell silent; to be called every few seconds."""

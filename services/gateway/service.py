@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 from sqlalchemy import Connection, select
 
+from gateway.absences import Absences
 from gateway.accounts import AccountLimits, Accounts
 from gateway.catalogue import Catalogue
 from gateway.chat import Chat, ChatLimits
@@ -159,6 +160,9 @@ class Gateway:
         self.housekeeping = Housekeeping(accounts, people, chat, presence, matchmaking, now_ms)
         cleanup.push_async_callback(self.housekeeping.stop)
         self.housekeeping.start()
+        absences = Absences(presence, matches, bus, now_ms)
+        cleanup.push_async_callback(absences.stop)
+        absences.start()
 
         async def end_streams() -> None:
             chat.close()

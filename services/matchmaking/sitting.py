@@ -27,7 +27,7 @@ class Vacancy(msgspec.Struct, frozen=True):
     """A seat that its person has left, while it is not decided who plays on.
 
     Attributes:
-        reason: "resigned", "left" or "timed_out".
+        reason: "resigned", "left", "away" or "timed_out".
         left_ms, decide_ms: UTC ms: when, and by when it is decided.
         votes: voter and whom it wants there (an account; empty: a bot), in the order of their first word.
     """

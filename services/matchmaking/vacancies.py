@@ -183,7 +183,7 @@ def _lose(challenge: Challenge, move: Lose, now_ms: int) -> tuple[Message, ...]:
         return ()
     if sits.bot and sits.level:
         return ()
-    if move.reason == "timed_out" and not _is_waited_for(challenge, sits):
+    if move.reason in ("timed_out", "away") and not _is_waited_for(challenge, sits):
         return ()
     wait_ms = challenge.grace_s * 1000
     return (

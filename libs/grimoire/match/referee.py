@@ -41,6 +41,7 @@ LONG_TURN_S = 3600
 _SENDERS = {
     "create_match": ActorKind.HOST,
     "bind_seat": ActorKind.HOST,
+    "mark_away": ActorKind.HOST,
     "void": ActorKind.HOST,
     "expire": ActorKind.CLOCK,
 }
@@ -250,10 +251,13 @@ class Referee(Generic[S]):
             return self._expire_handshake(state, parsed, message, now_ms, first)
         if isinstance(message, match_pb2.BindSeat):
             return self._bind(state, actor, parsed, message, now_ms, first)
+        if isinstance(message, match_pb2.MarkAway):
+            refused = seats.away_refusal(state, message.seat)
+            return refused or self._leave(state, actor, parsed, message.seat, "away", now_ms, first)
         if isinstance(message, match_pb2.LeaveSeat):
-            return self._leave(state, actor, parsed, "left", now_ms, first)
+            return self._leave(state, actor, parsed, actor.seat, "left", now_ms, first)
         if isinstance(message, match_pb2.Resign) and seats.leaves_by_resigning(state, actor.seat):
-            return self._leave(state, actor, parsed, "resigned", now_ms, first)
+            return self._leave(state, actor, parsed, actor.seat, "resigned", now_ms, first)
         return self._play(state, actor, parsed, now_ms, first)
 
     def _refusal(self, state: MatchState[S], actor: Actor, parsed: Parsed) -> Rejection | None:
@@ -424,16 +428,20 @@ class Referee(Generic[S]):
         state: MatchState[S],
         actor: Actor,
         parsed: Parsed,
+        seat: int,
         reason: str,
         now_ms: int,
         first: tuple[Message, ...],
     ) -> Entry | Rejection:
         if not state.leaving:
             return reject("seats_are_kept", version=state.version)
-        gone = seats.seats_left_by(state, actor.seat, reason)
+        gone = seats.seats_left_by(state, seat, reason)
         if not gone:
             return reject("already_left", version=state.version)
-        after = seats.apply(seats.acted(_next(state, now_ms), actor.seat), gone)
+        after = _next(state, now_ms)
+        if actor.kind is ActorKind.SEAT:
+            after = seats.acted(after, seat)
+        after = seats.apply(after, gone)
         return self._write(state, actor, parsed, (*first, *gone), [], after)
 
     # ---- play ----------------------------------------------------------------------------------------------------

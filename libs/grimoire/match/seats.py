@@ -24,6 +24,7 @@ __all__ = [
     "MISSED_IN_A_ROW",
     "acted",
     "apply",
+    "away_refusal",
     "back",
     "bind_refusal",
     "bound",
@@ -85,6 +86,17 @@ def seats_left_by(state: MatchState[Any], seat: int, reason: str) -> tuple[match
     """What is written when the holder of a seat leaves: all its seats that it has not left yet."""
     mine = _seats_of(state, state.occupants[seat].occupant_id)
     return tuple(match_pb2.SeatLeft(seat=n, reason=reason) for n in mine if n not in state.away)
+
+
+def away_refusal(state: MatchState[Any], seat: int) -> envelope_pb2.Rejection | None:
+    """Why it cannot be said that this seat's person is away."""
+    if not state.leaving:
+        return reject("seats_are_kept", version=state.version)
+    if seat >= len(state.occupants):
+        return reject("malformed", version=state.version, detail="the match has no such seat", field="seat")
+    if state.occupants[seat].kind != match_pb2.OCCUPANT_KIND_PERSON:
+        return reject("malformed", version=state.version, detail="no person sits there", field="seat")
+    return None
 
 
 def back(state: MatchState[Any], seat: int) -> tuple[match_pb2.SeatBack, ...]:

@@ -210,6 +210,10 @@ class Table:
         """The host gives a seat to another occupant."""
         return self._settle(HOST, self._parsed(message))
 
+    def mark_away(self, seat: int) -> Answer:
+        """The host says that nobody looks at the match through any seat of this one's person."""
+        return self._settle(HOST, self._parsed(match_pb2.MarkAway(seat=seat)))
+
     def expire(self, prompt_id: int) -> Answer:
         """The clock reports a deadline (0: the handshake's) at `now_ms`."""
         return self._settle(CLOCK, clock_command(prompt_id))

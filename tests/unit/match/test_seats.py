@@ -287,3 +287,38 @@ def test_the_log_that_the_browsers_verifier_is_tried_on_is_judged_alike() -> Non
     assert redecide(PLUGIN.game, export.entries).status == audit_pb2.CHECK_STATUS_PASSED
     kinds = {e.type for entry in export.entries for e in match_pb2.Events.FromString(entry.public).events}
     assert {"seat_left", "seat_back", "seat_bound"} <= kinds
+
+
+# ---- away ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_host_marks_who_is_away_and_one_command_is_enough_to_be_back() -> None:
+    table = running("party", holders=("ada", "bo", "ada", "bot-x"))
+    entry = table.mark_away(2)
+    assert isinstance(entry, Entry)
+    assert [(event.seat, event.reason) for event in entry.events] == [(0, "away"), (2, "away")]
+    assert table.running.away == {0, 2}
+    again = table.mark_away(0)
+    assert not isinstance(again, Entry)
+    assert again.code == "already_left"
+    back = table.play(0, toy.SetStance(always_pass=True))
+    assert said(back)[:2] == ["SeatBack", "SeatBack"]
+    assert not table.running.away
+    assert refolded(table)[-1].away == table.running.away
+
+
+@pytest.mark.parametrize(
+    ("mode", "seat", "code"), [("duel", 0, "seats_are_kept"), ("party", 3, "malformed"), ("party", 9, "malformed")]
+)
+def test_only_people_who_may_leave_are_away(mode: str, seat: int, code: str) -> None:
+    holders = ("ada", "bo") if mode == "duel" else ("ada", "bo", "eve", "bot-x")
+    refused = running(mode, holders=holders).mark_away(seat)
+    assert not isinstance(refused, Entry)
+    assert refused.code == code
+
+
+def test_no_seat_says_that_another_is_away() -> None:
+    table = running("party")
+    refused = table.play(0, match_pb2.MarkAway(seat=1))
+    assert not isinstance(refused, Entry)
+    assert refused.code == "not_authorised"

@@ -11,7 +11,7 @@ import { language, t } from "../i18n/index.svelte";
 import { isLow, left } from "../match/clock.svelte";
 import { type Entry, eventsOf } from "../match/entries";
 import { handoversOf, type Holder, holdersAfter, namesOf, peopleOf, summaryOf } from "../match/sitters";
-import { tableOf } from "../match/seating";
+import { comeBack, tableOf } from "../match/seating";
 import type { MatchStore } from "../match/store.svelte";
 import {
   alike,
@@ -236,6 +236,14 @@ export class Desk {
     return this.holders.find((one) => one.seat === seat)?.kind === OccupantKind.BOT;
   }
 
+  /** Who had only closed the page, and has it open again, is there: nobody need press anything for that. */
+  async #comeBack(): Promise<void> {
+    const closed = this.vacant.some((seat) => seat.now?.mine && seat.vacancy?.reason === "away");
+    if (!closed || document.hidden || this.store.link !== "live") return;
+    const table = await comeBack(this.store.matchId, language());
+    if (typeof table !== "string") this.table = table;
+  }
+
   /** There is something to ask about seats: they may change hands, or somebody has several. */
   get #isSeated(): boolean {
     const people = new Set(this.holders.map((holder) => holder.occupantId));
@@ -249,6 +257,7 @@ export class Desk {
     const table = await tableOf(this.store.matchId, language());
     if (this.#closed) return;
     if (table !== null && table.version >= (this.table?.version ?? 0n)) this.table = table;
+    void this.#comeBack();
     const open = (this.store.head?.away.length ?? 0) > 0 || this.vacant.length > 0;
     // A match that has only just begun is not known everywhere yet.
     if ((open || soon || this.table === null) && !this.store.over) this.#looking = setTimeout(() => void this.lookAtTable(), LOOK_MS);
