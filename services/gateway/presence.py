@@ -61,6 +61,8 @@ class _Match:
         self.since_ms: dict[int, int] = {}
         """By seat: when it came, or left."""
         self.online: frozenset[int] = frozenset()
+        self.visited: set[int] = set()
+        """Seats that were followed since it was told last: also who goes again at once has been there."""
         self.watching = 0
         """Watchers here and elsewhere, as told."""
         self.shown = lobby_pb2.Presence()
@@ -97,8 +99,7 @@ class Presence:
         """Somebody follows a match while the block runs, through a seat or as a watcher."""
         match = self._match(match_id)
         if seat is not None:
-            # Also who goes again before that is told to anybody has been there.
-            match.since_ms.setdefault(seat, self._now_ms())
+            match.visited.add(seat)
         self._count(match, seat, 1)
         self._changed(match_id, match)
         try:
@@ -203,6 +204,9 @@ class Presence:
         online = frozenset(match.seats) | {seat for _, told in match.others.values() for seat in told.seats}
         for seat in online ^ match.online:
             match.since_ms[seat] = self._now_ms()
+        for seat in match.visited - online:
+            match.since_ms.setdefault(seat, self._now_ms())
+        match.visited.clear()
         match.online = online
         match.watching = match.watchers + sum(told.watchers for _, told in match.others.values())
         for news in match.listeners:
