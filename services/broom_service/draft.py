@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from msgspec.structs import astuple
 
 from broom_service.state import Fields, State
 
-__all__ = ["Draft", "put", "without"]
-
-T = TypeVar("T")
+__all__ = ["Draft"]
 
 
 class Draft(Fields, gc=False):
@@ -24,22 +20,3 @@ class Draft(Fields, gc=False):
     def freeze(self) -> State:
         """The state as it is now."""
         return State(*astuple(self))
-
-
-def put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The values with another one at this index.
-
-    >>> put((1, 2, 3), 1, 9)
-    (1, 9, 3)
-    """
-    return (*values[:index], value, *values[index + 1 :])
-
-
-def without(values: tuple[T, ...], value: T) -> tuple[T, ...]:
-    """The values without this one, which occurs once.
-
-    >>> without(("a", "b", "c"), "b")
-    ('a', 'c')
-    """
-    index = values.index(value)
-    return values[:index] + values[index + 1 :]

@@ -7,11 +7,11 @@ from typing import Final
 from broom_service.boards import BOARDS
 from broom_service.carrying_out import chosen_amounts
 from broom_service.course import Course
+from broom_service.messages import score_message
 from broom_service.resources import INDEX, NOTHING, amounts_of, as_message, kinds_in, less
 from broom_service.roles import EMPTY_HANDED, EVENTS, FLOCK_TOGETHER, THE_UPPER_HAND, THE_WORKS
 from broom_service.scoring import scores
 from broom_service.state import Fields, Stage
-from broom_service.view import score_message
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
 __all__ = ["OTHERS_LEFT", "SCORED", "after_offers", "decline_set", "end_match", "end_round", "hand_in", "offer"]

@@ -8,11 +8,12 @@ from typing import Any, Final
 from google.protobuf.message import Message
 from msgspec.structs import replace
 
-from broom_service.draft import Draft, put, without
-from broom_service.messages import play_of, step_of
+from broom_service.draft import Draft
+from broom_service.messages import play_of, score_of, step_of
 from broom_service.resources import more, read
 from broom_service.roles import in_order
-from broom_service.state import NO_ONE, Extra, Result, Score, Stage, State
+from broom_service.state import NO_ONE, Extra, Play, Result, Stage, State
+from grimoire.engine.tuples import put, without
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
 __all__ = ["apply", "evolve"]
@@ -116,23 +117,15 @@ def _trick_started(draft: Draft, event: pb.TrickStarted) -> None:
 
 def _role_played(draft: Draft, event: pb.RolePlayed) -> None:
     seat = event.seat
-    played = pb.Play(
-        trick_no=draft.trick_no,
-        seat=seat,
-        role=event.role,
-        stance=event.stance,
-        instead=event.instead,
-        spent_role=event.spent_role,
-    )
-    draft.plays += (play_of(played),)
+    played = Play(draft.trick_no, seat, event.role, event.stance, event.instead, spent_role=event.spent_role)
+    draft.plays += (played,)
     draft.hands = put(draft.hands, seat, without(draft.hands[seat], event.role))
     if event.stance == "brave":
         draft.brave = seat
 
 
 def _seat_passed(draft: Draft, event: pb.SeatPassed) -> None:
-    played = pb.Play(trick_no=draft.trick_no, seat=event.seat, role=event.role, passed=True)
-    draft.plays += (play_of(played),)
+    draft.plays += (Play(draft.trick_no, event.seat, event.role, passed=True),)
 
 
 def _brave_outdone(draft: Draft, event: pb.BraveOutdone) -> None:
@@ -253,23 +246,7 @@ def _seat_retired(draft: Draft, event: pb.SeatRetired) -> None:
 
 
 def _match_ended(draft: Draft, event: pb.MatchEnded) -> None:
-    scores = tuple(
-        Score(
-            seat=score.seat,
-            vp_before=score.vp_before,
-            lightning=score.lightning,
-            lightning_vp=score.lightning_vp,
-            sets4=score.sets4,
-            sets3=score.sets3,
-            sets_vp=score.sets_vp,
-            amulets=score.amulets,
-            amulets_vp=score.amulets_vp,
-            vp=score.vp,
-            resources_total=score.resources_total,
-            rank=score.rank,
-        )
-        for score in event.scores
-    )
+    scores = tuple(score_of(score) for score in event.scores)
     draft.vp = tuple(score.vp for score in scores)
     draft.result = Result(scores, (*event.winners,), event.reason)
     draft.steps = draft.waiting = ()

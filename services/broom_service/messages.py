@@ -1,40 +1,34 @@
-"""Parts of the state as messages, and back."""
+"""Parts of the state as messages, and back; where both have the same fields, by their names."""
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from broom_service.resources import NOTHING, as_message, read
-from broom_service.state import NO_ONE, Play, Step, StepKind
+from broom_service.state import NO_ONE, Play, Score, Step, StepKind
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
-__all__ = ["play_message", "play_of", "step_message", "step_of"]
+__all__ = ["play_message", "play_of", "score_message", "score_of", "step_message", "step_of"]
 
 
 def play_message(play: Play) -> pb.Play:
     """A card that was laid down, or a seat that passed."""
-    return pb.Play(
-        trick_no=play.trick_no,
-        seat=play.seat,
-        role=play.role,
-        stance=play.stance,
-        instead=play.instead,
-        passed=play.passed,
-        outdone=play.outdone,
-        spent_role=play.spent_role,
-    )
+    return pb.Play(**asdict(play))
 
 
 def play_of(message: pb.Play) -> Play:
     """The inverse of `play_message`."""
-    return Play(
-        trick_no=message.trick_no,
-        seat=message.seat,
-        role=message.role,
-        stance=message.stance,
-        instead=message.instead,
-        passed=message.passed,
-        outdone=message.outdone,
-        spent_role=message.spent_role,
-    )
+    return Play(*[getattr(message, field) for field in Play.__struct_fields__])
+
+
+def score_message(score: Score) -> pb.SeatScore:
+    """A seat at the end."""
+    return pb.SeatScore(**asdict(score))
+
+
+def score_of(message: pb.SeatScore) -> Score:
+    """The inverse of `score_message`."""
+    return Score(*[getattr(message, field) for field in Score.__struct_fields__])
 
 
 def step_message(step: Step) -> pb.Step:

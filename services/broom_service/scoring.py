@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from broom_service.catalogue import DATA
 from broom_service.clouds import CLOUDS
 from broom_service.resources import Holding
@@ -71,23 +73,8 @@ def scores(fields: Fields, *, final: bool) -> tuple[Score, ...]:
     lines = [_line(fields, seat, final=final) for seat in range(fields.terms.seats)]
     # A seat that left ranks behind all that stayed (BS-12.4).
     keys = [(not fields.retired[line.seat], line.vp, line.resources_total) for line in lines]
-    return tuple(
-        Score(
-            seat=line.seat,
-            vp_before=line.vp_before,
-            lightning=line.lightning,
-            lightning_vp=line.lightning_vp,
-            sets4=line.sets4,
-            sets3=line.sets3,
-            sets_vp=line.sets_vp,
-            amulets=line.amulets,
-            amulets_vp=line.amulets_vp,
-            vp=line.vp,
-            resources_total=line.resources_total,
-            rank=1 + sum(other > key for other in keys),
-        )
-        for line, key in zip(lines, keys, strict=True)
-    )
+    ranks = [1 + sum(other > key for other in keys) for key in keys]
+    return tuple(replace(line, rank=rank) for line, rank in zip(lines, ranks, strict=True))
 
 
 def _line(fields: Fields, seat: int, *, final: bool) -> Score:

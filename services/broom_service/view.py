@@ -7,15 +7,15 @@ import functools
 from broom_service.boards import BOARDS, Board, vat_at
 from broom_service.catalogue import DATA, TowerRecord
 from broom_service.clouds import CLOUDS
-from broom_service.messages import play_message, step_message
+from broom_service.messages import play_message, score_message, step_message
 from broom_service.resources import as_message
 from broom_service.scoring import amulets_vp, bolts, lightning_vp, sets_in
-from broom_service.state import ASKED_TOGETHER, NO_ONE, Result, Score, Stage, State
+from broom_service.state import ASKED_TOGETHER, NO_ONE, Result, Stage, State
 from broom_service.tiles import VAT
 from grimoire.engine import Viewer, ViewerKind
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
-__all__ = ["asked_seats", "hand_message", "led_roles", "score_message", "towers_of", "view"]
+__all__ = ["asked_seats", "hand_message", "led_roles", "towers_of", "view"]
 
 
 def view(state: State, viewer: Viewer) -> pb.View:
@@ -192,24 +192,6 @@ def hand_message(state: State, seat: int) -> pb.ArrangedHand:
     if offer is not None:
         hand.offer.CopyFrom(as_message(offer))
     return hand
-
-
-def score_message(score: Score) -> pb.SeatScore:
-    """A seat at the end."""
-    return pb.SeatScore(
-        seat=score.seat,
-        vp_before=score.vp_before,
-        lightning=score.lightning,
-        lightning_vp=score.lightning_vp,
-        sets4=score.sets4,
-        sets3=score.sets3,
-        sets_vp=score.sets_vp,
-        amulets=score.amulets,
-        amulets_vp=score.amulets_vp,
-        vp=score.vp,
-        resources_total=score.resources_total,
-        rank=score.rank,
-    )
 
 
 def _result(result: Result) -> pb.Result:

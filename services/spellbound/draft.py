@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from msgspec.structs import astuple
 
 from spellbound.places import FIRST_VILLAGE, NOWHERE
 from spellbound.state import Fields, State
 
-__all__ = ["Draft", "face_up_at", "put", "without"]
-
-T = TypeVar("T")
+__all__ = ["Draft", "face_up_at"]
 
 
 class Draft(Fields, gc=False):
@@ -34,22 +30,3 @@ def face_up_at(fields: Fields, card: str) -> int:
         if fields.face_up[index]:
             return FIRST_VILLAGE + index
     return NOWHERE
-
-
-def put(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The values with another one at this index.
-
-    >>> put((1, 2, 3), 1, 9)
-    (1, 9, 3)
-    """
-    return (*values[:index], value, *values[index + 1 :])
-
-
-def without(values: tuple[T, ...], value: T) -> tuple[T, ...]:
-    """The values without this one, which occurs once.
-
-    >>> without(("a", "b", "c"), "b")
-    ('a', 'c')
-    """
-    index = values.index(value)
-    return values[:index] + values[index + 1 :]

@@ -8,8 +8,9 @@ from typing import Any, Final
 from google.protobuf.message import Message
 from msgspec.structs import replace
 
+from grimoire.engine.tuples import put, without
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
-from spellbound.draft import Draft, put, without
+from spellbound.draft import Draft
 from spellbound.places import (
     BOOK_INDEX,
     FIRST_VILLAGE,
