@@ -105,7 +105,7 @@ def far_on(chance: random.Random, seats: int, options: Mapping[str, str]) -> dic
                 "vp": chance.randrange(-3, 60),
                 "clouds": clouds[8 + seat : 9 + seat],
                 "forest_tiles": hands[seat : seat + 1] if hands else [],
-                "timeouts": chance.randrange(2),
+                "timeouts": chance.randrange(3),
                 "roles": chance.sample(ROLE_IDS, chance.randint(1, 4)) if leads else [],
             }
             for seat in range(seats)
