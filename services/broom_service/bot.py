@@ -6,9 +6,12 @@ import random
 
 from google.protobuf.message import Message
 
+from broom_service.heuristic import Heuristic
 from broom_service.levels import Level
 from broom_service.rules import BroomService
+from broom_service.sight import seen
 from grimoire.engine.answers import complete_at_random
+from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.v1 import prompt_pb2
 
 __all__ = ["BroomServiceBot"]
@@ -21,7 +24,7 @@ class BroomServiceBot:
 
     def suggest(
         self,
-        view: Message,  # noqa: ARG002
+        view: Message,
         prompt: prompt_pb2.Prompt,
         level: str,
         rng: random.Random,
@@ -31,7 +34,13 @@ class BroomServiceBot:
 
         Raises:
             ValueError: for an unknown level.
+            TypeError: for another game's view.
         """
-        Level(level)
-        entry = rng.choice(prompt.legal)
-        return entry.type, complete_at_random(entry, BroomService.schema.commands[entry.type], rng)
+        kind = Level(level)
+        if kind is Level.RANDOM:
+            entry = rng.choice(prompt.legal)
+            return entry.type, complete_at_random(entry, BroomService.schema.commands[entry.type], rng)
+        if not isinstance(view, pb.View):
+            raise TypeError(f"{type(view).__name__} is no view of Broom Service")
+        command = Heuristic(seen(view, prompt.seat), rng).choose(prompt.kind)
+        return BroomService.schema.code(command), command
