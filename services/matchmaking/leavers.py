@@ -53,6 +53,8 @@ class Leavers:
         self._clock = Alarms(now_ms, self._due)
         # By challenge: what its match said and was not written down yet, in the order of its entries.
         self._news: dict[str, list[Move]] = {}
+        # Challenges with seats that are given and not bound yet.
+        self._giving: set[str] = set()
 
     def resume(self) -> None:
         """Takes up every seat that is vacant."""
@@ -63,9 +65,16 @@ class Leavers:
         """Wakes for nothing any more."""
         self._clock.stop()
 
-    def heed(self, record: Record, _own: bool) -> None:
-        """A challenge has changed: a vote may have decided."""
-        self._look(record.challenge)
+    def heed(self, record: Record, own: bool) -> None:
+        """A challenge has changed: a vote may have decided, or a seat has changed hands."""
+        challenge = record.challenge
+        self._look(challenge)
+        if challenge.gifts:
+            self._giving.add(challenge.challenge_id)
+        elif challenge.challenge_id in self._giving:
+            self._giving.discard(challenge.challenge_id)
+            if own and challenge.stage is Stage.MATCHED:
+                self._errands.send(("look at seats", challenge.challenge_id), lambda: self._see(challenge))
 
     def take(self, challenge: Challenge, moves: Iterable[Move]) -> None:
         """What its match says of its seats, in the order of its entries; see `seats_said`."""
@@ -81,6 +90,16 @@ class Leavers:
         lost = [Lose(seat, "timed_out", head.version, head.updated_ms) for seat in sorted(gone - vacant)]
         kept = [Keep(seat, head.version) for seat in sorted(vacant - gone)]
         self.take(challenge, [*lost, *kept, *bound_to_others(challenge, head, self._keys)])
+
+    async def _see(self, challenge: Challenge) -> None:
+        """Who else is away: somebody whom nobody waited for until now, or who left during a handover."""
+        try:
+            head = await self._games.head(challenge.game, challenge.match_id)
+        except Unavailable as error:
+            _log.info("seats_not_seen", challenge_id=challenge.challenge_id, reason=str(error))
+            return
+        if head is not None and head.status == frame_pb2.MATCH_STATUS_RUNNING:
+            self.compare(challenge, head)
 
     # ---- writing it down -------------------------------------------------------------------------------------------
 

@@ -200,12 +200,14 @@ def test_a_command_that_was_refused_and_reached_the_match_again_is_noticed(tmp_p
 # ---- over services -------------------------------------------------------------------------------------------------
 
 
-async def table_of(house: House, mode: str, *, grace_s: int, **wish) -> tuple[str, list[Client]]:
+async def table_of(
+    house: House, mode: str, *, grace_s: int, more: dict[str, str] | None = None, **wish
+) -> tuple[str, list[Client]]:
     """Three people at a running match."""
     await house.game.start()
     await house.open_lobby()
     people = [house.client(who) for who in PEOPLE]
-    challenge = await people[0].opened(options={"mode": mode}, seats=3, grace_s=grace_s, **wish)
+    challenge = await people[0].opened(options={"mode": mode, **(more or {})}, seats=3, grace_s=grace_s, **wish)
     for client in people[1:]:
         reply = await client.join(challenge.challenge_id)
     await house.shake_hands(reply.challenge.match_id, [who.account_id for who in PEOPLE])
@@ -273,6 +275,22 @@ async def test_a_bot_plays_on_when_the_time_is_up_and_gets_up_for_who_returns(ho
     await until(nobody_holds)
     assert (await ada.come_back(match_id)).table.seats[0].now.mine, "coming back twice"
     assert (await ada.matches(mine=True))[0].match_id == match_id
+
+
+@pytest.mark.slow
+async def test_who_took_a_break_alone_is_missed_when_somebody_returns(house: House) -> None:
+    match_id, (ada, bo, _) = await table_of(house, "party", grace_s=1, more={"choose_s": "5", "rounds": "3"})
+    for seat in (0, 2):
+        await leave(house, match_id, seat)
+    await bo.table_that(match_id, lambda table: table.seats[0].now.bot and table.seats[2].now.bot)
+
+    async def gone() -> bool:
+        return 1 in (await head_of(house, match_id)).away
+
+    await until(gone)
+    assert not (await ada.table(match_id)).seats[1].HasField("vacancy"), "nobody waits"
+    await ada.come_back(match_id)
+    await ada.table_that(match_id, lambda table: table.seats[1].HasField("vacancy") or table.seats[1].now.bot)
 
 
 async def test_who_acts_in_time_is_back_without_asking(house: House) -> None:
