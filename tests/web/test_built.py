@@ -10,7 +10,7 @@ from tests.web.built import WEB, dist, node
 from tests.web.sizes import Build
 
 KIB = 1024
-GAMES = ("two_towers", "wizards_garden")
+GAMES = ("two_towers", "wizards_garden", "spellbound", "broom_service")
 
 
 def run(*command: str, seconds: int) -> None:
