@@ -326,7 +326,7 @@ async def test_the_final_battle_is_won_together(person: Callable[..., Person], s
         await first.button("Declare the final battle").click(delay=300)
         for book, use in (("red", "goblin_spider_riders"), ("blue", "skeleton_army"), ("green", "witch_red_c")):
             await first.bar.get_by_role("combobox", name=re.compile(f"^{book}")).select_option(f"card:{use}")
-        await first.press("Declare the final battle", once_more="Yes")
+        await first.press("Declare the final battle: ", once_more="Yes")
         for player in (first, second):
             end = player.page.get_by_role("region", name=says("match.end.title"))
             await expect(end).to_contain_text(says("match.end.coop_won"))

@@ -7,7 +7,7 @@ import { WAND } from "./refs";
 
 /** Fields that are no things: a command's label says them. */
 const TOLD = new Set(["mode", "step", "level", "accept", "rider"]);
-/** Slots that stay a question: books and pieces are few, and the bar lists them. */
+/** Slots that stay a question if there is a choice: books and pieces are few, and the bar lists them. */
 const ASKED = new Set(["book", "books", "piece"]);
 /** What is rare comes later, and what ends something last. */
 const LATER = ["discard_influence", "declare_final_battle", "skip_turn", "end_card", "end_story", "pass"];
@@ -43,7 +43,7 @@ function elsewhere(slot: Slot): Slot {
 
 /** A command for each thing that an open slot could be answered with. */
 function expanded(entry: LegalEntry): readonly LegalEntry[] {
-  const slot = entry.slots.find((one) => !ASKED.has(one.field) && answersOf(one).length > 0);
+  const slot = entry.slots.find((one) => answersOf(one).length === 1 || (answersOf(one).length > 1 && !ASKED.has(one.field)));
   const schema = file.messages.find(({ name }) => name === entry.type.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()));
   if (slot === undefined || schema === undefined) return [entry];
   return answersOf(slot).flatMap((ref) =>
