@@ -80,7 +80,15 @@ class Backstage:
         self._leavers = Leavers(self.ledger, games, keys, self._errands, now_ms)
         self._handover = Handover(self.ledger, bus, keys, self._errands)
         self.endings = Endings(
-            self.ledger, self.archive, self.ratings, games, self._leavers, bus, self._errands, now_ms
+            self.ledger,
+            self.archive,
+            self.ratings,
+            games,
+            self._leavers,
+            bus,
+            self._errands,
+            now_ms,
+            limits.expires_s,
         )
         self.assigner = Assigner(
             self.tickets, self.ready, self.ledger, games.check, self.tell_tickets, self._errands, limits, now_ms

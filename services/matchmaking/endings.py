@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 from grimoire.bus import Bus, Message, Subscription, event_subject
 from grimoire.eventstore import Unavailable
 from grimoire.v1 import frame_pb2, match_pb2
+from matchmaking.again import missing_in, opened_again
 from matchmaking.archive import Archive
 from matchmaking.challenge import Challenge, End, Stage
 from matchmaking.creation import pauses_s
@@ -44,6 +45,7 @@ class Endings:
         bus: the games' published entries.
         errands: where the work is done.
         now_ms: the wall clock, UTC ms.
+        open_s: how long a table stays open whose match never began.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Endings:
         bus: Bus,
         errands: Errands,
         now_ms: Callable[[], int],
+        open_s: float,
     ) -> None:
         self._ledger = ledger
         self._archive = archive
@@ -65,6 +68,7 @@ class Endings:
         self._bus = bus
         self._errands = errands
         self._now_ms = now_ms
+        self._open_s = open_s
         self._subscriptions: list[Subscription] = []
         # Match id -> when it was asked for last.
         self._asked_ms: dict[str, int] = {}
@@ -124,6 +128,7 @@ class Endings:
         try:
             entry = frame_pb2.ViewerEntry.FromString(message.data)
             closed = _closed_in(entry.public)
+            missing = missing_in(entry.public)
             header = match_pb2.EntryHeader.FromString(entry.header)
             said = seats_said(entry, header)
         except DecodeError:
@@ -136,19 +141,29 @@ class Endings:
         self._leavers.take(challenge, said)
         ended_ms = header.server_time_ms
         if closed is not None:
-            self._errands.send(("end", match_id), lambda: self._write_down(match_id, closed, ended_ms))
+            self._errands.send(("end", match_id), lambda: self._write_down(match_id, closed, ended_ms, missing))
 
-    async def _write_down(self, match_id: str, closed: match_pb2.MatchClosed, ended_ms: int) -> None:
+    async def _write_down(
+        self, match_id: str, closed: match_pb2.MatchClosed, ended_ms: int, missing: tuple[int, ...]
+    ) -> None:
         for pause_s in pauses_s():
             challenge = self._ledger.of_match(match_id)
             if challenge is None:
                 return
             try:
+                await self._open_again(challenge, missing)
                 await self._end(challenge, closed, ended_ms)
             except Unavailable:
                 await asyncio.sleep(pause_s)
             else:
                 return
+
+    async def _open_again(self, challenge: Challenge, missing: tuple[int, ...]) -> None:
+        """Before its end is written down: done twice it is done once, and a crash in between loses nothing."""
+        opening = opened_again(challenge, missing, self._now_ms(), self._open_s)
+        if opening is not None:
+            await self._ledger.act(opening.challenge_id, opening)
+            _log.info("table_open_again", match_id=challenge.match_id, challenge_id=opening.challenge_id)
 
     async def _end(self, challenge: Challenge, closed: match_pb2.MatchClosed, ended_ms: int) -> None:
         # Filed and counted first: a match whose log says that it is over is not looked at again after a restart.

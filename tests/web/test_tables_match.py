@@ -157,6 +157,24 @@ async def test_who_only_went_away_is_back_by_a_press(company: Company) -> None:
             await playing(each.page)
 
 
+async def test_who_closes_the_browser_is_away_and_back_when_it_is_opened_again(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.absences._GONE_MS", 1_000)
+    async with company("Mira", "Otso", "Ada") as people:
+        mira, otso, ada = people
+        match_id = await begin(people)
+        await ada.page.goto("about:blank")
+        for each in (mira, otso):
+            await expect(each.page.locator("[data-vacancy]")).to_contain_text("Ada", timeout=20_000)
+        await says_in_log(mira.page, "Ada has closed the match")
+        monkeypatch.setattr("gateway.absences._GONE_MS", 600_000)
+        await ada.open(f"/m/{match_id}")
+        for each in people:
+            await expect(each.page.locator("[data-vacancy]")).to_have_count(0, timeout=20_000)
+            await playing(each.page)
+
+
 async def test_alone_one_may_give_up_for_all(company: Company) -> None:
     async with company("Mira") as (mira,):
         page = mira.page
