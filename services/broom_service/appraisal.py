@@ -107,14 +107,16 @@ class Appraisal:
     def _pawn(self, sketch: Sketch, region: str) -> float:
         value, found = 0.0, 0
         held = sketch.held
-        for worth, tower, colour in _outlook(self._ground.board, region, sketch.clouds, sketch.tiles, self._ground.covered):
+        for worth, tower, colour in _outlook(
+            self._ground.board, region, sketch.clouds, sketch.tiles, self._ground.covered
+        ):
             if colour < 0:
                 if tower in sketch.amulets:
                     continue
             elif tower in sketch.occupied:
                 continue
             elif not held[colour]:
-                worth *= _WITHOUT_POTION  # noqa: PLW2901
+                worth *= _WITHOUT_POTION
             value += worth * (_NEXT_TOWERS if found else _BEST_TOWER)
             found += 1
             if found == _TOWERS:
@@ -187,9 +189,7 @@ def _outlook(
 
 
 @functools.lru_cache(maxsize=20_000)
-def _reach(
-    board: str, region: str, clouds: tuple[str, ...], tiles: tuple[tuple[str, str], ...]
-) -> dict[str, float]:
+def _reach(board: str, region: str, clouds: tuple[str, ...], tiles: tuple[tuple[str, str], ...]) -> dict[str, float]:
     """How many moves each land region is away, clouds in the way counted too (Dijkstra 1959)."""
     side = BOARDS[board]
     lying = dict.fromkeys(side.terrain, 0)
@@ -211,4 +211,3 @@ def _reach(
                     if end not in best:
                         heapq.heappush(queue, (cost, end))
     return best
-

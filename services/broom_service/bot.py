@@ -9,6 +9,7 @@ from google.protobuf.message import Message
 from broom_service.heuristic import Heuristic
 from broom_service.levels import Level
 from broom_service.rules import BroomService
+from broom_service.search import Searching
 from broom_service.sight import seen
 from grimoire.engine.answers import complete_at_random
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
@@ -28,7 +29,7 @@ class BroomServiceBot:
         prompt: prompt_pb2.Prompt,
         level: str,
         rng: random.Random,
-        budget_ms: int,  # noqa: ARG002
+        budget_ms: int,
     ) -> tuple[str, Message]:
         """A legal command for one's own open prompt.
 
@@ -42,5 +43,7 @@ class BroomServiceBot:
             return entry.type, complete_at_random(entry, BroomService.schema.commands[entry.type], rng)
         if not isinstance(view, pb.View):
             raise TypeError(f"{type(view).__name__} is no view of Broom Service")
-        command = Heuristic(seen(view, prompt.seat), rng).choose(prompt.kind)
+        sight = seen(view, prompt.seat)
+        player = Searching(sight, rng, budget_ms) if kind is Level.SEARCHING else Heuristic(sight, rng)
+        command = player.choose(prompt.kind)
         return BroomService.schema.code(command), command

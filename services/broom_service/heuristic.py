@@ -30,7 +30,7 @@ from broom_service.state import NO_ONE, Stage, StepKind
 from broom_service.tiles import EXTRA_ROLE_TILES, TILES
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
-__all__ = ["Heuristic", "Thoughts", "spoiled"]
+__all__ = ["Heuristic", "Thoughts", "prefers", "spoiled"]
 
 _AS_BRAVE: Final = 0.62
 """How much a role counts as a brave one when roles are chosen; the rest as a cowardly one."""
@@ -102,6 +102,12 @@ class Thoughts:
                 best = option
         return best
 
+    def liking(self, sketch: Sketch, role: str, *, bewitched: bool) -> tuple[float, Sketch]:
+        """What a role is worth to choose, and how things would stand after it (BS-17.1, step 3)."""
+        brave, after = self.role(sketch, role, brave=True)
+        worth = _AS_BRAVE * brave + (1.0 - _AS_BRAVE) * self.cowardly(sketch, role)[0]
+        return worth - _PENALTY * bewitched, after
+
     def _instead(self, sketch: Sketch, role: str) -> Iterable[tuple[float, Sketch, str, str]]:
         """BS-8.7, BS-9.2."""
         event = self.ground.event
@@ -137,6 +143,23 @@ def spoiled(cards: Iterable[int], *, bewitched: bool) -> float:
     return chance
 
 
+def prefers(
+    thoughts: Thoughts, sketch: Sketch, role: str, cards: Sequence[int], *, bewitched: bool, leads: bool
+) -> tuple[str, float]:
+    """Brave or cowardly, and what it promises.
+
+    Args:
+        cards: of the later seats that may hold the role.
+        leads: the seat leads with it.
+    """
+    brave = thoughts.role(sketch, role, brave=True)[0] + _LEAD_WORTH
+    promise = spoiled(cards, bewitched=bewitched) * brave
+    cowardly = thoughts.cowardly(sketch, role)[0]
+    if promise >= cowardly or (leads and thoughts.ground.event == BRAVE_HEART):
+        return BRAVE, promise
+    return COWARDLY, cowardly
+
+
 class Heuristic:
     """A player of one decision.
 
@@ -170,10 +193,7 @@ class Heuristic:
 
     def liking(self, sketch: Sketch, role: str) -> tuple[float, Sketch]:
         """What a role is worth to choose, and how things would stand after it."""
-        brave, after = self.thoughts.role(sketch, role, brave=True)
-        cowardly = self.thoughts.cowardly(sketch, role)[0]
-        worth = _AS_BRAVE * brave + (1.0 - _AS_BRAVE) * cowardly
-        return worth - _PENALTY * (role in self._sight.bewitched), after
+        return self.thoughts.liking(sketch, role, bewitched=role in self._sight.bewitched)
 
     def ranked(self, noise: float = _NOISE, most: int = 0) -> list[tuple[float, str]]:
         """Roles one after the other, each on the imagined result of the former."""
@@ -213,14 +233,19 @@ class Heuristic:
     def stance(self, role: str) -> tuple[str, float]:
         """Brave or cowardly, and what it promises."""
         sight = self._sight
-        brave = self.thoughts.role(self._me, role, brave=True)[0] + _LEAD_WORTH
-        cards = [sight.cards_left[seat] for seat in sight.later if role not in sight.gone[seat]]
-        promise = spoiled(cards, bewitched=role in sight.bewitched) * brave
-        cowardly = self.thoughts.cowardly(self._me, role)[0]
         leads = sight.stage is Stage.LEAD
-        if promise >= cowardly or (leads and sight.ground.event == BRAVE_HEART):
-            return BRAVE, promise
-        return COWARDLY, cowardly
+        bewitched = role in sight.bewitched
+        return prefers(self.thoughts, self._me, role, self._cards(role), bewitched=bewitched, leads=leads)
+
+    def promise(self, role: str) -> float:
+        """What it promises to be brave."""
+        brave = self.thoughts.role(self._me, role, brave=True)[0] + _LEAD_WORTH
+        return spoiled(self._cards(role), bewitched=role in self._sight.bewitched) * brave
+
+    def _cards(self, role: str) -> list[int]:
+        """How many cards the later seats hold that may hold this one."""
+        sight = self._sight
+        return [sight.cards_left[seat] for seat in sight.later if role not in sight.gone[seat]]
 
     def play(self, role: str, stance: str, _promise: float = 0.0) -> pb.PlayRole:
         """The card in this stance, with the best in place of a cowardly action."""

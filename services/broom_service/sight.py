@@ -126,7 +126,11 @@ def may_hold(sight: Sight, seat: int) -> tuple[str, ...]:
 
 
 def determinise(
-    sight: Sight, rng: random.Random, likings: Callable[[int], Sequence[tuple[float, str]]], spread: float
+    sight: Sight,
+    rng: random.Random,
+    likings: Callable[[int], Sequence[tuple[float, str]]],
+    spread: float,
+    cards: Sequence[int],
 ) -> Hands:
     """Hands that all seats may hold by what this one sees.
 
@@ -135,6 +139,7 @@ def determinise(
         rng: for the guess.
         likings: by seat, how much it would like each role, in VP.
         spread: how far a seat's taste may differ from that, in VP.
+        cards: by seat, how many roles it holds.
     """
     hands: list[tuple[str, ...]] = []
     for seat in range(sight.ground.seats):
@@ -144,5 +149,5 @@ def determinise(
         free = {*may_hold(sight, seat)}
         tastes = [(liking + rng.gauss(0.0, spread), role) for liking, role in likings(seat) if role in free]
         tastes.sort(reverse=True)
-        hands.append(tuple(role for _, role in tastes[: sight.cards_left[seat]]))
+        hands.append(tuple(role for _, role in tastes[: cards[seat]]))
     return tuple(hands)

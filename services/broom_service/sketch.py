@@ -123,7 +123,7 @@ def opening(role_id: str, *, brave: bool) -> Steps:
     role = ROLES[role_id]
     if role.kind == "gatherer":
         taken = role.brave.take if brave else dict.fromkeys(role.cowardly.take_one_of, 1)
-        orange, green, purple, wand = (taken.get(resource, 0) for resource in RESOURCE_IDS)  # type: ignore[call-overload]
+        orange, green, purple, wand = (taken.get(resource, 0) for resource in RESOURCE_IDS)
         step = Step(StepKind.GATHER, role_id, take=(orange, green, purple, wand), one=not brave)
     elif role.kind == "witch":
         step = Step(StepKind.MOVE, role_id, moves=1, terrains=role.terrains, delivers=brave)
@@ -191,7 +191,7 @@ def _move(ground: Ground, sketch: Sketch, step: Step, rest: Steps) -> Iterator[C
     for pawn in _PAWNS:
         for to in _near(ground.board, sketch.pawns[pawn], sketch.clouds):
             if not step.terrains or terrain[to] in step.terrains:
-                yield Choice("move_pawn", step.number, pawn, to, *_arrived(ground, sketch, pawn, to, step, rest))
+                yield Choice("move_pawn", step.number, pawn, to, *_arrived(sketch, pawn, to, step, rest))
 
 
 def _with_moves(step: Step, moves: int) -> Step:
@@ -203,11 +203,15 @@ def _ride(ground: Ground, sketch: Sketch, step: Step, rest: Steps) -> Iterator[C
     for circle in step.circles:
         if circles[circle] not in _clouded(ground.board, sketch.clouds):
             yield Choice(
-                "ride", step.number, step.pawn, circle, *_arrived(ground, sketch, step.pawn, circles[circle], step, rest)
+                "ride",
+                step.number,
+                step.pawn,
+                circle,
+                *_arrived(sketch, step.pawn, circles[circle], step, rest),
             )
 
 
-def _arrived(ground: Ground, sketch: Sketch, pawn: int, to: str, by: Step, rest: Steps) -> tuple[Sketch, Steps]:
+def _arrived(sketch: Sketch, pawn: int, to: str, by: Step, rest: Steps) -> tuple[Sketch, Steps]:
     """What happens where a pawn arrives (BS-8.2)."""
     pawns = (to, sketch.pawns[1]) if pawn == 0 else (sketch.pawns[0], to)
     tile = next((tile for region, tile in sketch.tiles if region == to), "") if sketch.tiles else ""
@@ -270,7 +274,9 @@ def _deliver(ground: Ground, sketch: Sketch, step: Step, rest: Steps) -> Iterato
         at = sketch.pawns[pawn]
         if step.pawn != NO_ONE and (pawn != step.pawn or at != step.region):
             continue
-        if (step.terrains and terrain[at] not in step.terrains) or (pawn and step.pawn == NO_ONE and at == sketch.pawns[0]):
+        if (step.terrains and terrain[at] not in step.terrains) or (
+            pawn and step.pawn == NO_ONE and at == sketch.pawns[0]
+        ):
             continue
         storm = _storm_vp(ground.board, at, sketch.clouds)
         for tower in _towers(ground.board, at, ground.covered, vat=(at, VAT) in sketch.tiles):
