@@ -22,6 +22,7 @@ from typing import Final
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from grimoire.client import Client, MatchSession
+from grimoire.client.tables import MINE, OPEN
 from grimoire.plugins import load_game
 from grimoire.runtime.config import Config, LogLevel, RunFile
 from grimoire.runtime.stack import Stack
@@ -29,11 +30,15 @@ from grimoire.runtime.stack import Stack
 PICTURES: Final = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 GAME: Final = "two_towers"
 GARDEN: Final = "wizards_garden"
+TOGETHER: Final = "spellbound"
+BROOMS: Final = "broom_service"
 DESKTOP: Final = ViewportSize(width=1200, height=800)
 PHONE: Final = ViewportSize(width=360, height=640)
 LARGEST: Final = 150 * 1024
 MOVES: Final = 14
 GARDEN_MOVES: Final = 110
+TOGETHER_MOVES: Final = 60
+BROOM_MOVES: Final = 70
 
 
 async def main() -> int:
@@ -118,6 +123,10 @@ async def _take(browser: Browser, site: str, sit_down: object) -> None:
             await camera.take(f"match-{shade}", own, "[data-stage=asked] [data-ref]", dark=dark)
             await camera.take(f"match-phone-{shade}", own, "[data-stage=asked] [data-ref]", phone=True, dark=dark)
         await _photograph_garden(camera, mira, ada)
+        await _photograph(camera, "spellbound", TOGETHER, [mira, otso, ada], {}, TOGETHER_MOVES, "[data-ref^='card:']")
+        await _photograph(
+            camera, "brooms", BROOMS, [mira, otso, ada], {"storm_clouds": "true", "turn_time_s": "3600"}, BROOM_MOVES, "[data-region]"
+        )
         await _play(sessions, 10_000)
         for dark in (False, True):
             shade = "dark" if dark else "light"
@@ -137,6 +146,19 @@ async def _photograph_garden(camera: _Camera, one: Client, other: Client) -> Non
             )
 
 
+async def _photograph(
+    camera: _Camera, name: str, game: str, people: list[Client], options: Mapping[str, str], moves: int, ready: str
+) -> None:
+    """A table of several, as the first of them sees it when asked, on both screens."""
+    async with _table(people, options, game) as sessions:
+        await _play(sessions, moves)
+        own = f"/m/{sessions[0].match_id}"
+        for dark in (False, True):
+            shade = "dark" if dark else "light"
+            await camera.take(f"{name}-{shade}", own, f"[data-stage=asked] {ready}", dark=dark)
+            await camera.take(f"{name}-phone-{shade}", own, f"[data-stage=asked] {ready}", phone=True, dark=dark)
+
+
 @asynccontextmanager
 async def _browser() -> AsyncIterator[Browser]:
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -154,8 +176,24 @@ async def _match(
 ) -> AsyncIterator[list[MatchSession]]:
     opened = await one.create(game, options)
     await other.join(opened.challenge_id)
-    match_id = (await one.matched(opened.challenge_id)).match_id
-    sessions = list(await asyncio.gather(one.open_match(match_id), other.open_match(match_id)))
+    async with _seated([one, other], (await one.matched(opened.challenge_id)).match_id) as sessions:
+        yield sessions
+
+
+@asynccontextmanager
+async def _table(people: list[Client], options: Mapping[str, str], game: str) -> AsyncIterator[list[MatchSession]]:
+    """One seat for each person."""
+    rows = [MINE, *(OPEN for _ in people[1:])]
+    opened = await people[0].open_table(game, rows, options, rated=False)
+    for seat, each in enumerate(people[1:], 1):
+        await each.take_seats(opened.challenge_id, [seat])
+    async with _seated(people, (await people[0].matched(opened.challenge_id)).match_id) as sessions:
+        yield sessions
+
+
+@asynccontextmanager
+async def _seated(people: list[Client], match_id: str) -> AsyncIterator[list[MatchSession]]:
+    sessions = list(await asyncio.gather(*(each.open_match(match_id) for each in people)))
     try:
         for session in sessions:
             await session.started(timeout_s=30)
