@@ -37,7 +37,7 @@ def legal_commands(state: State, seat: int, prompt: Prompt) -> tuple[Legal, ...]
 # ---- entries ---------------------------------------------------------------------------------------------------------
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def _complete(command: str, *fixed: tuple[str, Fixed], label: str = "", about: _Pairs = ()) -> Legal:
     return Legal(command, fixed, label=label or command, about=_words(about))
 
