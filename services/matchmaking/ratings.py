@@ -11,7 +11,7 @@ from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 from grimoire.v1 import match_pb2
 from matchmaking.challenge import Challenge
 from matchmaking.database import Database
-from matchmaking.skill import NEWCOMER, PROVISIONAL_SIGMA, TOGETHER, Skill, counts, rate, rate_together, stayed
+from matchmaking.skill import NEWCOMER, PROVISIONAL_SIGMA, TOGETHER, Skill, counts, rate, rate_together, standing
 from matchmaking.tables import (
     difficulties,
     difficulty_changes,
@@ -155,14 +155,15 @@ def _apply(connection: Connection, challenge: Challenge, closed: match_pb2.Match
     once = upsert_into(connection, rated_matches).values(match_id=challenge.match_id).on_conflict_do_nothing()
     if connection.execute(once.returning(rated_matches.c.match_id)).first() is None:
         return False
-    seats = stayed(challenge)
+    ranks = standing(challenge, closed)
+    seats = tuple(ranks)
     accounts = {seat: sitter.account_id for seat in seats if (sitter := challenge.started[seat])}
     before = _locked(connection, challenge.game, list(accounts.values()))
     skills = [before[accounts[seat]] for seat in seats]
     if closed.kind in TOGETHER:
         after = _rate_together(connection, challenge, skills, won=closed.kind == match_pb2.OUTCOME_KIND_COOP_WON)
     else:
-        after = rate(skills, [closed.ranks[seat] for seat in seats])
+        after = rate(skills, [*ranks.values()])
     rows = []
     for seat, was, skill in zip(seats, skills, after, strict=True):
         account_id = accounts[seat]
@@ -175,7 +176,7 @@ def _apply(connection: Connection, challenge: Challenge, closed: match_pb2.Match
                 "game": challenge.game,
                 "account_id": account_id,
                 "ended_ms": ended_ms,
-                "rank": closed.ranks[seat],
+                "rank": ranks[seat],
                 "mu_before": was.mu,
                 "sigma_before": was.sigma,
                 "mu_after": skill.mu,
@@ -200,7 +201,7 @@ def _rate_together(
     row = connection.execute(select(difficulties).where(*this).with_for_update()).one()
     before = Skill(row.mu, row.sigma, row.matches)
     after, moved = rate_together(skills, before, won=won)
-    difficulty = moved if len(skills) == len(challenge.seats) else before
+    difficulty = before if challenge.substituted else moved
     if difficulty is moved:
         values = {"mu": moved.mu, "sigma": moved.sigma, "matches": moved.matches, "won": row.won + won}
         connection.execute(update(difficulties).where(*this).values(**values))

@@ -15,7 +15,7 @@ from openskill.models import PlackettLuce
 from grimoire.v1 import match_pb2, rating_pb2
 from matchmaking.challenge import Challenge
 
-__all__ = ["NEWCOMER", "Skill", "counts", "rate", "rate_together", "stayed"]
+__all__ = ["NEWCOMER", "Skill", "counts", "rate", "rate_together", "standing"]
 
 _MODEL: Final = PlackettLuce()
 _MIDDLE: Final = 1500
@@ -70,16 +70,26 @@ NEWCOMER: Final = Skill()
 PROVISIONAL_SIGMA: Final = _PROVISIONAL
 
 
-def stayed(challenge: Challenge) -> tuple[int, ...]:
-    """Seats whose people held them when the match began and when it ended; only they are rated by it."""
-    return tuple(seat for seat in range(len(challenge.seats)) if seat not in challenge.substituted)
+def standing(challenge: Challenge, closed: match_pb2.MatchClosed) -> dict[int, int]:
+    """Which seats a match rates, for those who sat down on them, and where they stand; 1 is best.
+
+    Who left and did not come back shares what the others lose, but not what they win: of those who compete they stand
+    behind all who stayed, whatever their substitutes reached; of those who play together they have lost with the
+    others, and a victory is not theirs. So nothing is gained by leaving what goes badly.
+    """
+    gone = challenge.substituted
+    ranks = dict(enumerate(closed.ranks))
+    if closed.kind == match_pb2.OUTCOME_KIND_COOP_LOST:
+        return ranks
+    behind = {} if closed.kind in TOGETHER else dict.fromkeys(gone, len(ranks) + 1)
+    return {seat: behind.get(seat, rank) for seat, rank in ranks.items() if seat not in gone or seat in behind}
 
 
 def counts(challenge: Challenge, closed: match_pb2.MatchClosed) -> bool:
     """Whether a match that is over changes ratings.
 
-    It is rated, came to a result, and people sat down to it, one on every seat; of those who compete two played it to
-    the end, of those who play together one.
+    It is rated, came to a result, and people sat down to it, one on every seat, two at least where they compete; and
+    one of them at least played it to the end.
     """
     sitters = [sitter for sitter in challenge.started if sitter is not None]
     least = 1 if closed.kind in TOGETHER else 2
@@ -87,7 +97,8 @@ def counts(challenge: Challenge, closed: match_pb2.MatchClosed) -> bool:
         challenge.mode == match_pb2.MATCH_MODE_RATED
         and closed.kind in (*_RATED, *TOGETHER)
         and len(sitters) == len(challenge.seats) == len(closed.ranks)
-        and len(stayed(challenge)) >= least
+        and len(sitters) >= least
+        and len(challenge.substituted) < len(sitters)
         and not any(sitter.bot for sitter in sitters)
         and len({sitter.account_id for sitter in sitters}) == len(sitters)
     )

@@ -205,24 +205,51 @@ WON = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_WON, ranks=[1, 1, 1
 LOST = match_pb2.MatchClosed(kind=match_pb2.OUTCOME_KIND_COOP_LOST, ranks=[1, 1, 1])
 
 
-async def test_a_substitutes_part_rates_neither_who_left_nor_the_substitute(
+async def test_who_left_stands_behind_all_who_stayed_and_the_substitute_is_not_rated(
     databases: tuple[Database, Database],
 ) -> None:
     ratings = Ratings(databases[0])
+    # Whatever the bot reached on that seat: the first place here.
     match = exchanged(ended("ada", "bo", "eve"), 0, BOT)
     assert await ratings.apply(match, THREE, 1)
     (changes,) = (await ratings.changes_of([match.match_id])).values()
-    assert [(c.account_id, c.seat, c.rank) for c in changes] == [("bo", 1, 2), ("eve", 2, 3)]
-    assert changes[0].after.points > 1500 > changes[1].after.points
-    assert await ratings.of_account("ada") == []
+    assert [(c.account_id, c.seat, c.rank) for c in changes] == [("ada", 0, 4), ("bo", 1, 2), ("eve", 2, 3)]
+    assert changes[1].after.points > changes[2].after.points > changes[0].after.points
+    assert changes[0].after.points < 1500 < changes[1].after.points
     assert await ratings.of_account("bot-1") == []
 
 
-async def test_with_one_left_there_is_nobody_to_compare(databases: tuple[Database, Database]) -> None:
+async def test_one_who_stays_gains_and_who_left_share_the_last_place(
+    databases: tuple[Database, Database],
+) -> None:
     ratings = Ratings(databases[0])
     match = exchanged(exchanged(ended("ada", "bo", "eve"), 0, BOT), 1, BOT)
     match = msgspec.structs.replace(match, first=(Sitter("ada"), Sitter("bo"), Sitter("eve")))
-    assert not await ratings.apply(match, THREE, 1)
+    assert await ratings.apply(match, THREE, 1)
+    changes = (await ratings.changes_of([match.match_id]))[match.match_id]
+    assert [(c.account_id, c.rank) for c in changes] == [("ada", 4), ("bo", 4), ("eve", 3)]
+    assert changes[0].after.points == changes[1].after.points < 1500 < changes[2].after.points
+
+
+async def test_where_all_have_left_there_is_nobody_to_compare(databases: tuple[Database, Database]) -> None:
+    ratings = Ratings(databases[0])
+    match = exchanged(exchanged(ended("ada", "bo"), 0, BOT), 1, BOT)
+    match = msgspec.structs.replace(match, first=(Sitter("ada"), Sitter("bo")))
+    assert not await ratings.apply(match, WIN, 1)
+
+
+@pytest.mark.parametrize(("closed", "expected"), [(LOST, ["ada", "bo", "eve"]), (WON, ["ada", "eve"])])
+async def test_who_leaves_those_who_play_together_loses_with_them_and_does_not_win(
+    databases: tuple[Database, Database], closed: match_pb2.MatchClosed, expected: list[str]
+) -> None:
+    ratings = Ratings(databases[0])
+    match = exchanged(together("ada", "bo", "eve"), 1, BOT)
+    assert await ratings.apply(match, closed, 1)
+    changes = (await ratings.changes_of([match.match_id]))[match.match_id]
+    assert [c.account_id for c in changes] == expected
+    assert all((c.after.points > 1500) is (closed is WON) for c in changes)
+    # It was another's match for a while: of the difficulty it tells nothing.
+    assert all(c.difficulty_after is None for c in changes)
 
 
 async def test_who_left_and_came_back_is_rated_as_anybody(databases: tuple[Database, Database]) -> None:
