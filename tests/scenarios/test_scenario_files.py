@@ -123,6 +123,7 @@ def test_a_changed_expectation_fails():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_every_changed_expectation_fails():
     assert survivors(mutants()) == []
 
