@@ -30,7 +30,7 @@ from broom_service.state import NO_ONE, Stage, StepKind
 from broom_service.tiles import EXTRA_ROLE_TILES, TILES
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
-__all__ = ["Heuristic", "Thoughts", "prefers", "spoiled"]
+__all__ = ["Heuristic", "Thoughts", "command_of", "prefers", "unspoiled"]
 
 _AS_BRAVE: Final = 0.62
 """How much a role counts as a brave one when roles are chosen; the rest as a cowardly one."""
@@ -134,8 +134,12 @@ class Thoughts:
                 yield self.worth(after) - now, after, tile, ""
 
 
-def spoiled(cards: Iterable[int], *, bewitched: bool) -> float:
-    """The chance that none of the later seats, with so many cards each, is brave (BS-17.1, step 4)."""
+def unspoiled(cards: Iterable[int], *, bewitched: bool) -> float:
+    """The chance that none of the later seats, with so many cards each, is brave (BS-17.1, step 4).
+
+    >>> unspoiled([], bewitched=False), unspoiled([4, 4], bewitched=False) < unspoiled([4, 4], bewitched=True)
+    (1.0, True)
+    """
     chance = 1.0
     share = _BEWITCHED_SHARE if bewitched else 1.0
     for number in cards:
@@ -153,7 +157,7 @@ def prefers(
         leads: the seat leads with it.
     """
     brave = thoughts.role(sketch, role, brave=True)[0] + _LEAD_WORTH
-    promise = spoiled(cards, bewitched=bewitched) * brave
+    promise = unspoiled(cards, bewitched=bewitched) * brave
     cowardly = thoughts.cowardly(sketch, role)[0]
     if promise >= cowardly or (leads and thoughts.ground.event == BRAVE_HEART):
         return BRAVE, promise
@@ -240,7 +244,7 @@ class Heuristic:
     def promise(self, role: str) -> float:
         """What it promises to be brave."""
         brave = self.thoughts.role(self._me, role, brave=True)[0] + _LEAD_WORTH
-        return spoiled(self._cards(role), bewitched=role in self._sight.bewitched) * brave
+        return unspoiled(self._cards(role), bewitched=role in self._sight.bewitched) * brave
 
     def _cards(self, role: str) -> list[int]:
         """How many cards the later seats hold that may hold this one."""
@@ -270,7 +274,7 @@ class Heuristic:
         _, _, first = self.thoughts.carry_out(self._me, self._sight.steps)
         if first is None:
             raise AssertionError("an open decision has a legal command")
-        return _command(first, self._sight.steps)
+        return command_of(first, self._sight.steps)
 
     # ---- the end of a round (BS-9) -----------------------------------------------------------------------------------
 
@@ -314,7 +318,8 @@ def _amounts(counts: Sequence[int]) -> list[pb.Amount]:
     return [pb.Amount(resource=RESOURCE_IDS[i], amount=count) for i, count in enumerate(counts) if count]
 
 
-def _command(choice: Choice, steps: Steps) -> Message:
+def command_of(choice: Choice, steps: Steps) -> Message:
+    """The command that this choice among open steps is."""
     step = next(step for step in steps if step.number == choice.step)
     if choice.kind == "skip_step":
         return pb.SkipStep(step=step.number)
