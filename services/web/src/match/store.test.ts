@@ -103,6 +103,14 @@ describe("following a match", () => {
     expect(store.seat).toBe(0);
   });
 
+  it("shows a seat that was given away no longer, and says so", async () => {
+    const { store, again } = await opened();
+    store.take(log.delta(0, 2));
+    store.take(create(FollowResponseSchema, { news: { case: "match", value: { matchId: MATCH, kind: { case: "ended", value: { code: "seat_rebound" } } } } }));
+    expect(store.rebound).toBe(true);
+    expect(again()).toBe(0);
+  });
+
   it("takes deltas that fit, and of overlapping ones only what is new", async () => {
     const { store } = await opened();
     store.take(log.delta(0, 2));
