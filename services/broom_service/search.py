@@ -25,9 +25,10 @@ __all__ = ["Searching"]
 
 T = TypeVar("T")
 
-_MS_A_ROUND: Final = 2
+_MS_A_SEAT: Final = 0.8
+"""Time to play a round on, for each seat."""
 _FEWEST_ROUNDS: Final = 8
-_MOST_ROUNDS: Final = 120
+_MOST_ROUNDS: Final = 240
 """Rounds played on for one decision."""
 _CANDIDATES: Final = 6
 _TASTES: Final = 12
@@ -49,7 +50,7 @@ class Searching:
     def __init__(self, sight: Sight, rng: random.Random, budget_ms: int) -> None:
         self._sight = sight
         self._rng = rng
-        self._rounds = max(_FEWEST_ROUNDS, min(_MOST_ROUNDS, budget_ms // _MS_A_ROUND))
+        self._rounds = max(_FEWEST_ROUNDS, min(_MOST_ROUNDS, int(budget_ms / (_MS_A_SEAT * sight.ground.seats))))
         self._heuristic = Heuristic(sight, rng)
         self._thoughts = tuple(
             self._heuristic.thoughts if seat == sight.seat else Thoughts(sight.ground, left)

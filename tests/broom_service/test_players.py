@@ -361,5 +361,5 @@ def test_strength_of_the_heuristic(seats: int, options: Mapping[str, str]) -> No
 @pytest.mark.parametrize(("seats", "least"), [(2, 40), (4, 26)])
 def test_strength_of_the_searching_player(seats: int, least: int) -> None:
     # of 60; by chance it would be 30 with two seats, and 15 with four
-    parts = [won("searching", "heuristic", seats, 20, options, 40) for options in (BOARDS[0], BOARDS[3], BOARDS[5])]
+    parts = [won("searching", "heuristic", seats, 20, options, 60) for options in (BOARDS[0], BOARDS[3], BOARDS[5])]
     assert sum(parts) >= least, parts
