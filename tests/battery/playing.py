@@ -85,7 +85,10 @@ def random_match(contender: Contender, seed: int) -> Iterator[Turn]:
 
 def complete(legal: Legal, schema: Schema, chance: random.Random) -> Message:
     """A command of this entry, its slots filled at random."""
-    return chance.choice(every_command(legal, schema))
+    command = schema.command(legal.type, legal.fixed)
+    for slot in legal.slots:
+        fill(command, slot, random_answer(slot, chance))
+    return command
 
 
 def every_command(legal: Legal, schema: Schema, at_most: int = _AT_MOST) -> list[Message]:
