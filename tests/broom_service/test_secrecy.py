@@ -27,6 +27,7 @@ from grimoire.match.table import Table
 from grimoire.v1 import envelope_pb2, match_pb2
 from tests.broom_service import lively
 from tests.broom_service.lively import GAME, answer, draws, lively_match
+from tests.support.mutation import exchanged
 
 MANY = settings(max_examples=25, deadline=None)
 roles = st.lists(st.sampled_from(ROLE_IDS), min_size=4, max_size=4, unique=True)
@@ -321,3 +322,28 @@ def test_a_state_tells_nothing_hidden_in_its_repr():
     assert not any(event in shown for event in state.events_to_come)
     decision = GAME.decide(state, Actor.of_seat(0), pb.ChooseRoles(), None, draws(3))
     assert not isinstance(decision, Decision)
+
+
+# ---- tests of the tests ----------------------------------------------------------------------------------------------
+
+LEAKS = {
+    "counts": ("view._seat", "state.asked is Stage.CHOOSE and not own", "False"),
+    "roles": ("view._seat", "roles=hand if own else ()", "roles=hand"),
+    "points": (
+        "choosing.choose_roles",
+        "course.tell(pb.RolesChosen(seat=seat, roles=in_order(roles)))",
+        "course.tell(pb.VpChanged(seat=seat, vp=len(roles))), "
+        "course.tell(pb.RolesChosen(seat=seat, roles=in_order(roles)))",
+    ),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_leak_is_noticed(leak, monkeypatch):
+    where, old, new = LEAKS[leak]
+    exchanged(f"broom_service.{where}", old, new)(monkeypatch)
+    one, two = (table_of(3, {**CHOOSING, "event": "more_or_less"}) for _ in range(2))
+    for table, chosen in ((one, ROLE_IDS[:2]), (two, ROLE_IDS[4:9])):
+        table.answer(0, pb.ChooseRoles(roles=chosen))
+    with pytest.raises(AssertionError):
+        compare(one, two, 0)
