@@ -22,7 +22,7 @@ from broom_service.scoring import amulets_vp, lightning_vp, sets_in
 from broom_service.sketch import Ground, Sketch
 from broom_service.tiles import TILE_SITE, TILES, VAT
 
-__all__ = ["Appraisal", "tile_worth"]
+__all__ = ["Appraisal", "event_vp", "tile_worth"]
 
 _POTIONS: Final = (0.0, 1.6, 3.2, 4.2, 4.8, 5.2, 5.5)
 """By number, of one colour; each further one little more."""
@@ -43,6 +43,13 @@ _FULL: Final = 1.5
 """So many rounds before the end what may come of things is worth less."""
 _LIGHTNING_SHARE: Final = 0.75
 """How much of the lightning that is left all seats together take."""
+
+_AS_IT_IS: Final = 0.6
+"""How much of what a round's event would bring now will be so at its end."""
+_RESOURCES_AS_THEY_ARE: Final = 0.7
+_A_SET: Final = 0.5
+_AN_OFFER: Final = 0.25
+_BY_POSITION: Final = (EMPTY_HANDED, PERILOUS_PLACES, PROTECTED_PLACES, FLOCK_TOGETHER)
 
 Outlook = tuple[tuple[float, str, int], ...]
 """Towers by what they are worth from a region: that, the tower (or the site of an amulet), index of its colour."""
@@ -77,7 +84,8 @@ class Appraisal:
             value += self._fade * (self._pawn(sketch, first) + self._pawn(sketch, second))
         for tile in sketch.forest:
             value += tile_worth(tile, self._left)
-        return value + self._event(sketch)
+        likely = _RESOURCES_AS_THEY_ARE if self._ground.event == EMPTY_HANDED else _AS_IT_IS
+        return value + likely * event_vp(self._ground, sketch)
 
     # ---- resources ---------------------------------------------------------------------------------------------------
 
@@ -85,13 +93,11 @@ class Appraisal:
         useful = sum(_of(_POTIONS, amount) for amount in held[:WAND]) + _of(_WANDS, held[WAND])
         value = self._fade * useful + (1.0 - self._fade) * sets_in(held).vp
         event = self._ground.event
-        if event == EMPTY_HANDED:
-            value += 0.7 * EVENTS[event].params.vp_per_resource * sum(held)
-        elif event == THE_WORKS:
+        if event == THE_WORKS:
             kinds = sum(1 for amount in held if amount)
-            value += 0.5 * EVENTS[event].params.set_vp.get(str(kinds), 0)
+            value += _A_SET * EVENTS[event].params.set_vp.get(str(kinds), 0)
         elif event == THE_UPPER_HAND:
-            value += 0.25 * min(5, sum(held))
+            value += _AN_OFFER * min(5, sum(held))
         return value
 
     # ---- lightning ---------------------------------------------------------------------------------------------------
@@ -123,20 +129,21 @@ class Appraisal:
                 break
         return value
 
-    # ---- the round's event -------------------------------------------------------------------------------------------
 
-    def _event(self, sketch: Sketch) -> float:
-        """What the position would bring at the round's end, as far as it may hold."""
-        event = self._ground.event
-        if event not in (PERILOUS_PLACES, PROTECTED_PLACES, FLOCK_TOGETHER):
-            return 0.0
-        terrain = BOARDS[self._ground.board].terrain
-        first, second = (terrain[region] for region in sketch.pawns)
-        params = EVENTS[event].params
-        if event == FLOCK_TOGETHER:
-            return 0.6 * params.vp_if_same_terrain if first == second else 0.0
-        per_pawn = {str(kind): vp for kind, vp in params.vp_per_pawn.items()}
-        return 0.6 * (per_pawn[first] + per_pawn[second])
+def event_vp(ground: Ground, sketch: Sketch) -> int:
+    """What the round's event would bring now at its end, where nobody is asked (BS-9.4)."""
+    event = ground.event
+    if event not in _BY_POSITION:
+        return 0
+    params = EVENTS[event].params
+    if event == EMPTY_HANDED:
+        return params.vp_per_resource * sum(sketch.held)
+    terrain = BOARDS[ground.board].terrain
+    first, second = (terrain[region] for region in sketch.pawns)
+    if event == FLOCK_TOGETHER:
+        return params.vp_if_same_terrain if first == second else 0
+    per_pawn = {str(kind): vp for kind, vp in params.vp_per_pawn.items()}
+    return per_pawn[first] + per_pawn[second]
 
 
 def _of(worths: tuple[float, ...], amount: int) -> float:

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from broom_service.appraisal import Appraisal
-from broom_service.boards import BOARDS
+from broom_service.appraisal import Appraisal, event_vp
 from broom_service.catalogue import DATA
 from broom_service.heuristic import Thoughts, prefers
-from broom_service.roles import BRAVE, EMPTY_HANDED, EVENTS, FLOCK_TOGETHER, PERILOUS_PLACES, PROTECTED_PLACES
+from broom_service.roles import BRAVE
 from broom_service.sight import Hands, Sight
-from broom_service.sketch import Ground, Sketch
+from broom_service.sketch import Sketch
 from broom_service.state import NO_ONE
 
 __all__ = ["Card", "Playing"]
@@ -126,22 +125,6 @@ class Playing:
         worths = []
         for sketch in self._sketches:
             now = sketch.beside(self._table)
-            worths.append(self._end.worth(now) + _event_vp(ground, now))
+            worths.append(self._end.worth(now) + event_vp(ground, now))
         own = worths.pop(self._sight.seat)
         return own - sum(worths) / len(worths)
-
-
-def _event_vp(ground: Ground, sketch: Sketch) -> float:
-    """What the round's event brings at its end, where nobody is asked (BS-9.4)."""
-    event = ground.event
-    params = EVENTS[event].params
-    if event == EMPTY_HANDED:
-        return params.vp_per_resource * sum(sketch.held)
-    if event not in (PERILOUS_PLACES, PROTECTED_PLACES, FLOCK_TOGETHER):
-        return 0.0
-    terrain = BOARDS[ground.board].terrain
-    first, second = (terrain[region] for region in sketch.pawns)
-    if event == FLOCK_TOGETHER:
-        return params.vp_if_same_terrain if first == second else 0.0
-    per_pawn = {str(kind): vp for kind, vp in params.vp_per_pawn.items()}
-    return per_pawn[first] + per_pawn[second]

@@ -16,10 +16,10 @@ from broom_service.levels import Level
 from broom_service.messages import step_of
 from broom_service.positions import BroomServicePositions
 from broom_service.roles import ROLE_IDS
-from broom_service.sight import determinise, may_hold, seen
+from broom_service.sight import Sight, determinise, may_hold, seen
 from broom_service.sketch import Ground, Sketch, Steps, choices, opening, top_of
 from broom_service.state import Stage, State, Step
-from grimoire.engine import Actor, Decision, Illegal, Prompt, Setup, Viewer
+from grimoire.engine import Actor, Decision, Illegal, Prompt, Seat, Setup, Viewer
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.games.wizards_garden.v1 import wizards_garden_pb2
 from grimoire.match.frames import travelling
@@ -169,13 +169,16 @@ def settled(ground: Ground, sketch: Sketch, steps: Steps) -> Steps:
     return steps
 
 
+def while_stepping() -> Iterator[tuple[Played, Seat, Sight]]:
+    for played in matches():
+        if played.prompt.kind == "steps":
+            seat = played.prompt.seat
+            yield played, seat, seen(view_of(played.state, seat), seat)
+
+
 def test_every_step_in_pencil_leads_where_the_rules_lead() -> None:
     kinds: Counter[str] = Counter()
-    for played in matches():
-        if played.prompt.kind != "steps":
-            continue
-        seat = played.prompt.seat
-        sight = seen(view_of(played.state, seat), seat)
+    for played, seat, sight in while_stepping():
         offered = choices(sight.ground, sight.sketches[seat], sight.steps)
         for choice in offered:
             after = answered(played.state, played.prompt, command_of(choice, sight.steps))
@@ -191,11 +194,7 @@ def test_every_step_in_pencil_leads_where_the_rules_lead() -> None:
 
 
 def test_pencil_offers_every_flight_delivery_and_cloud_that_is_legal() -> None:
-    for played in matches():
-        if played.prompt.kind != "steps":
-            continue
-        seat = played.prompt.seat
-        sight = seen(view_of(played.state, seat), seat)
+    for played, seat, sight in while_stepping():
         offered = choices(sight.ground, sight.sketches[seat], sight.steps)
         whats = {(choice.kind, choice.what) for choice in offered}
         for entry in GAME.legal(played.state, seat, played.prompt):
