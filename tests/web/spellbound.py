@@ -35,9 +35,11 @@ class Company:
     clients: Sequence[Client]
 
     async def sit(self, seat: int, someone: Person, language: str = "en") -> Player:
-        """A person takes their seat in a browser."""
+        """A person takes their seat in a browser, and has the table before them: everybody must have come for that."""
         await someone.sit_as(self.clients[seat].token or "")
-        return Player(await someone.open(f"/m/{self.match_id}"), language)
+        player = Player(await someone.open(f"/m/{self.match_id}"), language)
+        await player.drawn()
+        return player
 
 
 @asynccontextmanager
@@ -132,7 +134,7 @@ class Player:
 
     async def drawn(self) -> None:
         """Waits until the table is there."""
-        await expect(self.part("villages").get_by_role("button").first).to_be_visible(timeout=30_000)
+        await expect(self.part("villages").get_by_role("button").first).to_be_visible(timeout=60_000)
 
     async def version(self) -> int:
         """The version that is shown."""

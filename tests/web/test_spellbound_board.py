@@ -85,7 +85,8 @@ async def test_a_full_display_hides_nothing(
     ):
         player = await table.sit(0, someone)
         await player.asked()
-        assert [await player.row(key).count() for key in ("mage_row", "wicked_row")] == [9, 6]
+        await expect(player.row("mage_row")).to_have_count(9)
+        await expect(player.row("wicked_row")).to_have_count(6)
         for key in ("mage_row", "wicked_row"):
             for card in await player.row(key).all():
                 await card.scroll_into_view_if_needed()
@@ -234,7 +235,6 @@ async def test_every_scenario_is_drawn_and_read_alike(
                 view,
             ):
                 player = await table.sit(0, someone)
-                await player.drawn()
                 drawn = {
                     "tracks": await labels_of(player.part("tracks").get_by_role("button")),
                     "villages": await labels_of(player.part("villages").get_by_role("button")),

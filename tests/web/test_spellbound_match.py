@@ -31,9 +31,6 @@ async def test_four_browsers_lose_together_and_one_of_them_was_away(
     ):
         people = (aino, vaino, otso, mielikki)
         players = list(await asyncio.gather(*(table.sit(seat, each) for seat, each in enumerate(people))))
-        for player in players:
-            await player.drawn()
-
         await players[0].take_turn()
 
         # The third goes offline while the second plays; the others see it, and the match goes on.
@@ -96,7 +93,6 @@ async def pick_by_key(player: Player, number: int) -> None:
 async def test_alone_by_keys_alone(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
     async with company(str(stack.config.gateway), tmp_path, 1) as table, person() as aino:
         player = await table.sit(0, aino)
-        await player.drawn()
         played = turns = 0
         while await player.asked_or_over():
             kind = await player.kind()

@@ -217,8 +217,6 @@ async def pair(
         person(PHONE, dark=True) as vaino,
     ):
         players = await table.sit(0, aino), await table.sit(1, vaino)
-        for player in players:
-            await player.drawn()
         yield players
         await aino.axe()
         await vaino.axe()
