@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+
+import { ViewSchema } from "../../gen/grimoire/games/broom_service/v1/broom_service_pb";
+import { PromptSchema } from "../../gen/grimoire/v1/prompt_pb";
+import { pointed } from "./pointed";
+import { keyRef, markedAs, meant, rolesShown } from "./refs";
+
+const entry = (type: string, fields: Record<string, string>) => ({ type, fixed: Object.entries(fields).map(([name, ref]) => ({ name, ref })) });
+const refs = (stage: string, ...legal: object[]) =>
+  pointed(create(PromptSchema, { promptId: 1, kind: stage, legal } as never), create(ViewSchema, { stage })).legal.map((one) => [one.type, ...one.fixed.map(({ ref }) => ref)].join(" "));
+
+describe("commands in things of the picture", () => {
+  it("are about a role and how it is played, of which a follower's role goes without saying", () => {
+    const brave = entry("play_role", { role: "role:hill_druid", stance: "stance:brave" });
+    const event = entry("play_role", { role: "role:hill_druid", stance: "stance:cowardly", instead: "instead:event" });
+    expect(refs("lead", brave, event)).toEqual(["play_role play:brave role:hill_druid", "play_role play:event role:hill_druid"]);
+    expect(refs("follow", brave, event)).toEqual(["play_role play:brave", "play_role play:event"]);
+  });
+
+  it("leave out which step is used, and end with what gives something up", () => {
+    expect(refs("steps", entry("skip_step", { step: "step:1" }), entry("move_pawn", { step: "step:1", pawn: "pawn:0", to: "region:h2" }))).toEqual(["move_pawn pawn:0 region:h2", "skip_step"]);
+  });
+});
+
+describe("things", () => {
+  const none = new Set<string>();
+  it("mean what was begun before they begin anything", () => {
+    const marks = { usable: new Set(["region:p1"]), targets: new Set(["circle:A"]), selected: none };
+    expect(meant(["region:p1", "circle:A"], marks)).toBe("circle:A");
+    expect(markedAs(["region:p1"], marks)).toEqual({ usable: true, target: false, selected: false });
+    expect(meant(["region:p2"], { usable: none, targets: none, selected: none })).toBe("region:p2");
+  });
+
+  it("have keys: roles by digits as they lie, stances by letters", () => {
+    const choosing = create(ViewSchema, { stage: "choose", asked: [0] });
+    expect(rolesShown(choosing, 0)).toHaveLength(10);
+    expect([keyRef("1", choosing), keyRef("0", choosing)]).toEqual(["role:root_gatherer", "role:weather_fairy"]);
+    const held = create(ViewSchema, { stage: "lead", asked: [1], seats: [{ seat: 0 }, { seat: 1, roles: ["hill_druid", "prairie_witch"] }] });
+    expect([keyRef("2", held), keyRef("3", held), keyRef("b", held), keyRef("c", held), keyRef("q", held)]).toEqual(["role:prairie_witch", null, "play:brave", "play:cowardly", null]);
+    expect(rolesShown(held, 0)).toEqual([]);
+  });
+});
