@@ -281,6 +281,17 @@ async def test_amounts_are_given_by_name() -> None:
     assert "Aino lays fish fire on c4: 2." in player.said
 
 
+async def test_how_many_are_chosen_is_said_before_they_are() -> None:
+    brooms = load_game("broom_service")
+    event = brooms.positions.parse({"players": 2, "stage": "choose", "event": "the_works"}, {})
+    table = table_of(brooms.game, position=event.SerializeToString(), mode=match_pb2.MATCH_MODE_ANALYSIS)
+    player = Player(TableFeed(table), brooms)
+    await player.run("choose", "1 2 3", "choose", "1 2 3 10", None)
+    assert player.said.count("Numbers or words one after the other, e.g. 1 2 3 4") == 2
+    assert player.said.count("Choose 4.") == 3
+    assert [code for code, _, _ in player.feed.submitted] == ["choose_roles"]
+
+
 async def test_what_holds_at_any_time_is_set() -> None:
     spellbound = load_game("spellbound")
     feed = TableFeed(table_of(spellbound.game, {"first_mage": "0"}))

@@ -14,7 +14,7 @@ from grimoire.cli.screens.composer import Offer, command_bytes
 from grimoire.cli.screens.handshake_pane import handshake_lines
 from grimoire.cli.screens.help_text import info_lines
 from grimoire.cli.screens.model import MatchModel, Stage
-from grimoire.cli.screens.slots import Answer, SlotKind, fault, kind_of, parse, things
+from grimoire.cli.screens.slots import Answer, SlotKind, fault, how_many, kind_of, parse, things
 from grimoire.cli.screens.standing import standing_offers
 from grimoire.cli.screens.typed import meant
 from grimoire.cli.screens.wording import Wording, refusal
@@ -302,6 +302,10 @@ class PlainMatch:
                 row = slot.assign.refs[number - 1]
                 choices = ": " + ", ".join(f"{n} {wording.thing(c)}" for n, c in enumerate(row.choices, 1))
             self._say(f"{number:>3}  {wording.thing(ref)}{choices}")
+        if kind_of(slot) is SlotKind.SOME and slot.some.max > 1:
+            wanted, several = how_many(slot), range(1, max(slot.some.min, 2) + 1)
+            self._say(self._model.words(wanted.key, **wanted.arguments))
+            self._say(self._model.words("plain.some", example=" ".join(map(str, several))))
         if kind_of(slot) is SlotKind.AMOUNTS:
             example = f"{wording.thing(things(slot)[0])} 1"
             total = {"min": slot.amounts.min_sum, "max": slot.amounts.max_sum}

@@ -11,7 +11,7 @@ import msgspec
 from grimoire.engine.answers import Answer, fill
 from grimoire.v1 import prompt_pb2
 
-__all__ = ["Answer", "Fault", "SlotKind", "fault", "fill", "forced", "kind_of", "parse", "start", "things"]
+__all__ = ["Answer", "Fault", "SlotKind", "fault", "fill", "forced", "how_many", "kind_of", "parse", "start", "things"]
 
 
 class SlotKind(enum.StrEnum):
@@ -124,7 +124,20 @@ def _some(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | No
     fits = isinstance(answer, tuple) and len({*answer}) == len(answer) and {*wanted.candidates}.issuperset(answer)
     if fits and isinstance(answer, tuple) and wanted.min <= len(answer) <= wanted.max:
         return None
-    return Fault("slot.fault.some", {"min": wanted.min, "max": wanted.max})
+    return how_many(slot)
+
+
+def how_many(slot: prompt_pb2.Slot) -> Fault:
+    """How many things of a `some` are chosen, as it is said before and after.
+
+    >>> some = prompt_pb2.Some(candidates=["role:a", "role:b", "role:c"], min=2, max=2)
+    >>> how_many(prompt_pb2.Slot(field="roles", some=some))
+    Fault(key='slot.fault.exactly', arguments={'min': 2})
+    """
+    least, most = slot.some.min, slot.some.max
+    if least == most:
+        return Fault("slot.fault.exactly", {"min": least})
+    return Fault("slot.fault.some", {"min": least, "max": most})
 
 
 def _number(slot: prompt_pb2.Slot, answer: Answer, _: Sequence[str]) -> Fault | None:
