@@ -172,7 +172,7 @@ def _closed(event: match_pb2.PromptClosed, words: Words, _: Mapping[int, str]) -
 
 
 def _left(event: match_pb2.SeatLeft, words: Words, names: Mapping[int, str]) -> str:
-    key = "event.seat_left.timed_out" if event.reason in ("timed_out", "away") else "event.seat_left"
+    key = "event.seat_left.timed_out" if event.reason == "timed_out" else "event.seat_left"
     return words(key, seat=seat_label(event.seat, words, names))
 
 
