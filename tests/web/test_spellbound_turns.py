@@ -122,9 +122,8 @@ async def seated(
     person: Callable[..., Person], stack: Stack, kept: Path, position: Mapping[str, Any], screen: Any = None
 ) -> AsyncIterator[Player]:
     """One person who leads two mages, in a position."""
-    options = {"mages": "2", "mage_seats": "0,0"}
     async with (
-        arranged(str(stack.config.gateway), kept, position, **options) as (table, _),
+        arranged(str(stack.config.gateway), kept, position, mages="2", mage_seats="0,0") as (table, _),
         person(*([screen] if screen else [])) as someone,
     ):
         player = await table.sit(0, someone)
@@ -182,6 +181,25 @@ async def test_a_story_that_loses_a_book_is_ended_only_when_said_twice(
         await player.reaches(before + 1)
         await expect(player.page.get_by_role("log")).to_contain_text("Red spell book is caught and lost.")
         await expect(player.thing("place:city_red")).to_have_attribute("aria-label", re.compile("book lost"))
+
+
+async def test_one_person_plays_the_seats_of_two(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    """Whoever has several seats is led from the one to the next."""
+    position = {"lower_row": ["halfling_2"], "moved": True}
+    async with (
+        arranged(str(stack.config.gateway), tmp_path, position, seats=2, mages="2") as (table, _),
+        person() as someone,
+    ):
+        player = await table.sit(0, someone)
+        await player.asked()
+        await player.press("End the story")
+        await expect(player.page.locator("h1")).to_contain_text("Witching Time")
+        await player.asked()
+        card = player.row("mage_row").and_(player.page.locator("[data-usable]")).first
+        await player.pick(str(await card.get_attribute("data-ref")))
+        await player.press("Send one card to the tower")
+        await expect(player.page.locator("h1")).to_contain_text("the story")
+        await expect(player.page.get_by_text("Turn 2: mage B", exact=False).first).to_be_attached()
 
 
 async def test_a_turn_in_words(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
