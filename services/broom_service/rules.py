@@ -147,6 +147,10 @@ class BroomService:
         """What this viewer may know (BS-11.4)."""
         return view(state, viewer)
 
+    def out(self, state: State) -> frozenset[int]:
+        """Seats that have retired (BS-12.4)."""
+        return frozenset(seat for seat, gone in enumerate(state.retired) if gone)
+
     def outcome(self, state: State) -> Outcome | None:
         """Ranks with shared victories (BS-10.5); None while the match runs."""
         result = state.result

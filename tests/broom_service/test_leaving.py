@@ -9,8 +9,9 @@ from broom_service.state import Stage
 from broom_service.timeout import default_command
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.match import Entry
+from grimoire.match.frames import head
 from grimoire.match.table import Table
-from grimoire.v1 import match_pb2
+from grimoire.v1 import envelope_pb2, match_pb2
 from tests.broom_service.lively import GAME
 
 ROLES = ("root_gatherer", "herb_gatherer", "hill_witch", "weather_fairy")
@@ -31,7 +32,9 @@ def said(answer: object) -> list[str]:
 def in_bot(table: Table, seat: int) -> object:
     """The host lets a bot sit in after the grace period."""
     kind = match_pb2.OCCUPANT_KIND_BOT
-    return table.bind(match_pb2.BindSeat(seat=seat, occupant_id="bot", kind=kind, level="heuristic", reason="left"))
+    return table.bind(
+        match_pb2.BindSeat(seat=seat, occupant_id="bot", kind=kind, level="heuristic", reason="left", if_left=True)
+    )
 
 
 def test_who_goes_away_is_replaced_by_a_bot_and_keeps_its_seat_and_cards():
@@ -91,3 +94,44 @@ def test_who_comes_back_in_time_is_counted_anew():
 def _default(table: Table) -> Message:
     state = table.running.game
     return default_command(state, table.running.prompts[0].prompt.seat)
+
+
+# ---- who is out has no seat to leave, and nobody sits in for it (BS-12.4) --------------------------------------------
+
+
+def test_who_has_resigned_and_goes_is_not_away():
+    table = table_of(3)
+    table.play(1, match_pb2.Resign())
+    refused = table.play(1, match_pb2.LeaveSeat())
+    assert isinstance(refused, envelope_pb2.Rejection)
+    assert refused.code == "already_left"
+    assert not table.running.away
+
+
+def test_whose_time_ran_out_too_often_is_out_and_not_away():
+    table = table_of(3, timeout_limit="2")
+    for seat in (1, 2):
+        table.answer(seat, pb.ChooseRoles(roles=ROLES))
+    table.expire_next()
+    entry = table.expire_next()
+    assert "SeatRetired" in said(entry)
+    assert "SeatLeft" not in said(entry)
+    assert not table.running.away
+
+
+def test_no_bot_sits_in_for_who_was_away_and_is_out_by_now():
+    table = table_of(3)
+    for seat in (1, 2):
+        table.answer(seat, pb.ChooseRoles(roles=ROLES))
+    assert said(table.play(0, match_pb2.LeaveSeat())) == ["SeatLeft"]
+    while not table.running.game.retired[0]:
+        asked = table.running.prompts[0].prompt
+        if asked.seat == 0:
+            table.expire_next()
+        else:
+            table.answer(asked.seat, _default(table))
+    assert not table.running.over
+    refused = in_bot(table, 0)
+    assert isinstance(refused, envelope_pb2.Rejection)
+    assert refused.code == "not_left"
+    assert not head(table.referee, table.running).away

@@ -20,6 +20,7 @@ from grimoire.engine.seats import Actor, Seat, Viewer
 from grimoire.v1 import prompt_pb2
 
 S = TypeVar("S")
+S_contra = TypeVar("S_contra", contravariant=True)
 
 
 class Leaving(enum.IntEnum):
@@ -214,6 +215,15 @@ class Volunteer(Protocol):
             prompt: the seat's own open offer.
             level: one of the bot's `levels`.
         """
+        ...
+
+
+@runtime_checkable
+class Retiring(Protocol[S_contra]):
+    """A `Game` in which a seat can be out while the others play on: it is asked nothing more, so nobody misses it."""
+
+    def out(self, state: S_contra) -> frozenset[int]:
+        """The seats that are out for good: nobody leaves them any more, and nobody is put there."""
         ...
 
 

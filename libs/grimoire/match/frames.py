@@ -102,7 +102,9 @@ def head(referee: Referee[S], state: MatchState[S]) -> frame_pb2.MatchHead:
         created_ms=state.created_ms,
         updated_ms=state.time_ms,
     )
-    message.away.extend(sorted(state.away))
+    if state.away:
+        # Nobody waits for who is out.
+        message.away.extend(sorted(state.away - referee.out(state)))
     if state.leaving and _occupants(message.created.seats) != state.occupants:
         message.seats.extend(
             match_pb2.SeatOccupant(

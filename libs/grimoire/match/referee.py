@@ -12,7 +12,20 @@ from typing import Any, Generic, TypeVar
 from google.protobuf.message import DecodeError, Message
 from msgspec.structs import replace
 
-from grimoire.engine import CLOCK, HOST, Actor, ActorKind, Game, Illegal, Leaving, Outcome, Prompt, Schema, SchemaError
+from grimoire.engine import (
+    CLOCK,
+    HOST,
+    Actor,
+    ActorKind,
+    Game,
+    Illegal,
+    Leaving,
+    Outcome,
+    Prompt,
+    Retiring,
+    Schema,
+    SchemaError,
+)
 from grimoire.fairness import chain, commitments
 from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
 from grimoire.fairness.export import MAX_ENTRY_BYTES
@@ -410,7 +423,7 @@ class Referee(Generic[S]):
         now_ms: int,
         first: tuple[Message, ...],
     ) -> Entry | Rejection:
-        refusal = seats.bind_refusal(state, message)
+        refusal = seats.bind_refusal(state, message, self.out(state))
         if refusal is not None:
             return refusal
         event = match_pb2.SeatBound(
@@ -435,7 +448,7 @@ class Referee(Generic[S]):
     ) -> Entry | Rejection:
         if not state.leaving:
             return reject("seats_are_kept", version=state.version)
-        gone = seats.seats_left_by(state, seat, reason)
+        gone = seats.seats_left_by(state, seat, reason, self.out(state))
         if not gone:
             return reject("already_left", version=state.version)
         after = _next(state, now_ms)
@@ -443,6 +456,11 @@ class Referee(Generic[S]):
             after = seats.acted(after, seat)
         after = seats.apply(after, gone)
         return self._write(state, actor, parsed, (*first, *gone), [], after)
+
+    def out(self, state: MatchState[S]) -> frozenset[int]:
+        """Seats that are out for good, as the game says; see `grimoire.engine.Retiring`."""
+        game = self.rules(state.rules_version).game
+        return game.out(state.game) if state.game is not None and isinstance(game, Retiring) else frozenset()
 
     # ---- play ----------------------------------------------------------------------------------------------------
 
@@ -475,7 +493,7 @@ class Referee(Generic[S]):
         if state.leaving and actor is CLOCK and opened is not None and opened not in after.prompts:
             after = seats.expired(after, opened.prompt.seat)
             if not after.over:
-                gone = seats.timed_out(after, opened.prompt.seat)
+                gone = seats.timed_out(after, opened.prompt.seat, self.out(after))
                 events += gone
                 after = seats.apply(after, gone)
         return self._write(state, actor, parsed, tuple(events), draws.taken, after, seed)

@@ -82,10 +82,16 @@ def leaves_by_resigning(state: MatchState[Any], seat: int) -> bool:
     )
 
 
-def seats_left_by(state: MatchState[Any], seat: int, reason: str) -> tuple[match_pb2.SeatLeft, ...]:
-    """What is written when the holder of a seat leaves: all its seats that it has not left yet."""
+def seats_left_by(
+    state: MatchState[Any], seat: int, reason: str, out: frozenset[int] = frozenset()
+) -> tuple[match_pb2.SeatLeft, ...]:
+    """What is written when the holder of a seat leaves: all its seats that it has not left yet and that play on.
+
+    Args:
+        out: seats that are out for good; see `grimoire.engine.Retiring`.
+    """
     mine = _seats_of(state, state.occupants[seat].occupant_id)
-    return tuple(match_pb2.SeatLeft(seat=n, reason=reason) for n in mine if n not in state.away)
+    return tuple(match_pb2.SeatLeft(seat=n, reason=reason) for n in mine if n not in state.away and n not in out)
 
 
 def away_refusal(state: MatchState[Any], seat: int) -> envelope_pb2.Rejection | None:
@@ -107,15 +113,19 @@ def back(state: MatchState[Any], seat: int) -> tuple[match_pb2.SeatBack, ...]:
     return tuple(match_pb2.SeatBack(seat=n) for n in mine if n in state.away)
 
 
-def timed_out(state: MatchState[Any], seat: int) -> tuple[match_pb2.SeatLeft, ...]:
+def timed_out(state: MatchState[Any], seat: int, out: frozenset[int] = frozenset()) -> tuple[match_pb2.SeatLeft, ...]:
     """What is written when a prompt of this seat has run out; `state` has counted it already."""
+    if seat in out:
+        return ()
     is_person = state.occupants[seat].kind == match_pb2.OCCUPANT_KIND_PERSON
     if not state.missed or state.missed[seat] < MISSED_IN_A_ROW or seat in state.away or not is_person:
         return ()
     return (match_pb2.SeatLeft(seat=seat, reason="timed_out"),)
 
 
-def bind_refusal(state: MatchState[Any], message: match_pb2.BindSeat) -> envelope_pb2.Rejection | None:
+def bind_refusal(
+    state: MatchState[Any], message: match_pb2.BindSeat, out: frozenset[int] = frozenset()
+) -> envelope_pb2.Rejection | None:
     """Why this occupant cannot be bound to that seat."""
     if not state.leaving:
         return reject("seats_are_kept", version=state.version)
@@ -131,7 +141,7 @@ def bind_refusal(state: MatchState[Any], message: match_pb2.BindSeat) -> envelop
         detail, field = "only bots have a level", "level"
     elif _would_hold_two(state, message):
         detail, field = "in a rated match each seat has a player of its own", "occupant_id"
-    elif message.if_left and message.seat not in state.away:
+    elif message.if_left and (message.seat not in state.away or message.seat in out):
         return reject("not_left", version=state.version)
     else:
         return None
