@@ -1,0 +1,200 @@
+"""Broom Service for browser tests: people at a table, arranged positions, and a person who plays what is offered."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Locator, Page, TimeoutError, expect  # noqa: A004 (it is what they raise)
+
+from grimoire.client import Client, MatchSession
+from grimoire.client.tables import MINE, OPEN
+from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
+from tests.web.people import Person
+from tests.web.seats import Sitter
+from tests.web.texts import says
+
+GAME = "broom_service"
+NAMES = ("Aino", "Väinö", "Otso", "Mielikki", "Tapio")
+ROLES = (
+    "root_gatherer", "herb_gatherer", "fruit_gatherer", "hill_witch", "forest_witch", "mountain_witch", "prairie_witch",
+    "hill_druid", "valley_druid", "weather_fairy",
+)  # fmt: skip
+EVERYTHING: Mapping[str, str] = {
+    "board": "back",
+    "storm_clouds": "true",
+    "mountain_tiles": "true",
+    "forest_tiles": "true",
+    "hill_tiles": "true",
+}
+
+
+@dataclass(frozen=True)
+class Company:
+    """People at one table.
+
+    Args:
+        match_id: their match.
+        clients: by seat; their tokens sign the browsers in.
+        sessions: by seat, open beside the browsers.
+    """
+
+    match_id: str
+    clients: Sequence[Client]
+    sessions: Sequence[MatchSession]
+
+    def view(self, seat: int | None = None) -> pb.View:
+        """What a seat sees; of the first asked seat, if none is given."""
+        return pb.View.FromString(self.sessions[self.asked() if seat is None else seat].view)
+
+    def asked(self) -> int:
+        """The first seat of which something is asked."""
+        return next(n for n, each in enumerate(self.sessions) if any(one.required for one in each.own_prompts))
+
+    async def sit(self, seat: int, someone: Person, language: str = "en") -> Player:
+        """A person takes their seat in a browser."""
+        await someone.sit_as(self.clients[seat].token or "")
+        return Player(await someone.open(f"/m/{self.match_id}"), language)
+
+
+@asynccontextmanager
+async def company(address: str, kept: Path, seats: int = 5, **options: str) -> AsyncIterator[Company]:
+    """A table with so many people, whose match has begun.
+
+    Args:
+        address: of the edge.
+        kept: a folder for their evidence.
+        seats: one for each person.
+        options: of the match.
+    """
+    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:seats]]
+    try:
+        for client, name in zip(clients, NAMES, strict=False):
+            await client.guest(name)
+        table = await clients[0].open_table(GAME, [MINE, *(OPEN for _ in clients[1:])], options, rated=False)
+        for seat, client in enumerate(clients[1:], 1):
+            await client.take_seats(table.challenge_id, [seat])
+        match_id = (await clients[0].matched(table.challenge_id)).match_id
+        sessions = [await client.open_match(match_id) for client in clients]
+        for session in sessions:
+            await session.started(timeout_s=60)
+        yield Company(match_id, clients, sessions)
+        for session in sessions:
+            await session.close()
+    finally:
+        for client in clients:
+            await client.close()
+
+
+@asynccontextmanager
+async def arranged(
+    address: str, kept: Path, position: Mapping[str, Any], *, seats: int = 5, **options: str
+) -> AsyncIterator[Company]:
+    """A match that begins in a position, all seats held by one person."""
+    async with await Client.connect(address, keepsakes=kept) as client:
+        await client.guest(NAMES[0])
+        challenge = await client.play_position(GAME, position, options=options, seats=seats)
+        sessions = [await client.open_match(challenge.match_id, seat=seat) for seat in range(seats)]
+        for session in sessions:
+            await session.started(timeout_s=30)
+        yield Company(challenge.match_id, [client] * seats, sessions)
+        for session in sessions:
+            await session.close()
+
+
+class Player(Sitter):
+    """A person at a seat of Broom Service.
+
+    Args:
+        page: the match's.
+        language: the page's.
+    """
+
+    def __init__(self, page: Page, language: str = "en") -> None:
+        super().__init__(page, language)
+        #: Sends what is chosen.
+        self.send = self.bar.locator("[aria-keyshortcuts='Control+Enter']")
+        #: What the bar offers before anything, or anything more, is pointed at.
+        self.offered = self.bar.locator(".actions button")
+        self.regions = page.locator(".regions [data-region]")
+
+    async def drawn(self) -> None:
+        """Waits until the map is there."""
+        await expect(self.regions.first).to_be_visible(timeout=30_000)
+
+    async def asked(self) -> None:
+        """Waits until something is asked of this seat."""
+        await self.page.locator("[data-stage=asked]").wait_for(timeout=30_000)
+
+    def part(self, key: str) -> Locator:
+        """A part of the picture by the key of its name."""
+        return self.page.get_by_role("region", name=says(f"broom_service.{key}", self.language), exact=True)
+
+    def thing(self, ref: str) -> Locator:
+        """What is picked by a ref, where it lies first."""
+        return self.page.locator(f'.table [data-ref="{ref}"]').first
+
+    async def pick(self, ref: str) -> None:
+        """Points at a thing until it is picked: while a command is under way nothing is."""
+        thing = self.thing(ref)
+        for _ in range(20):
+            if await thing.get_attribute("aria-pressed") == "true":
+                return
+            await thing.click()
+            with contextlib.suppress(AssertionError):
+                await expect(thing).to_have_attribute("aria-pressed", "true", timeout=1000)
+        await expect(thing).to_have_attribute("aria-pressed", "true")
+
+    async def choose(self, roles: Sequence[str]) -> None:
+        """Chooses the roles of a round with the mouse."""
+        before = await self.version()
+        for role in roles:
+            await self.pick(f"role:{role}")
+        await self.press_until_sent(self.send, before)
+
+    async def play(self, role: str, way: str) -> None:
+        """Plays a role with the mouse: `way` is brave, cowardly, event or a tile; no role where one follows."""
+        before = await self.version()
+        if role:
+            await self.pick(f"role:{role}")
+        for _ in range(20):
+            # One that is picked whole may be sent at once, or wait for the bar's button.
+            with contextlib.suppress(TimeoutError):
+                await self.thing(f"play:{way}").click(timeout=1000)
+            with contextlib.suppress(TimeoutError):
+                await self.send.click(timeout=1000)
+            with contextlib.suppress(TimeoutError):
+                await self.reaches(before + 1, within_ms=2000)
+                return
+        raise AssertionError(f"{role} {way} was never sent")
+
+    async def act(self, view: pb.View) -> None:
+        """Does with the mouse whatever is asked, as the page offers it first.
+
+        Args:
+            view: what this seat sees.
+        """
+        own = next((each.roles for each in view.seats if each.roles), ())
+        if view.stage == "choose":
+            return await self.choose(ROLES[:4])
+        if view.stage == "lead":
+            return await self.play(next((role for role in own if role not in view.led), own[0]), "brave")
+        before = await self.version()
+        more = self.bar.locator(".stepper button:last-child:not([aria-disabled=true])")
+        main = self.bar.locator(".actions .main")
+        for _ in range(30):
+            ready = await self.send.count() > 0
+            for button in [self.send] if ready else [more.first, main, self.offered.last]:
+                if await button.count() > 0:
+                    with contextlib.suppress(TimeoutError):
+                        await button.click(timeout=1000)
+                    break
+            on_its_way = await self.bar.get_by_text(says("play.sending", self.language)).count()
+            with contextlib.suppress(TimeoutError):
+                await self.reaches(before + 1, within_ms=20_000 if on_its_way else 300)
+                return None
+        raise AssertionError(f"nothing was sent for {view.stage}: {await self.bar.inner_text()}")

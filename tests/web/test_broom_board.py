@@ -1,0 +1,231 @@
+"""Broom Service's table in a browser: what must fit, what must stay hidden, drawn and read alike (W-BS-2 to W-BS-4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from playwright.async_api import expect
+
+from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
+from grimoire.plugins import load_game
+from grimoire.runtime.stack import Stack
+from tests.web.broom import EVERYTHING, GAME, ROLES, arranged
+from tests.web.people import DESKTOP, PHONE, Person
+from tests.web.test_phone import NARROW
+from tests.web.texts import says
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest.mark.timeout(120)]
+
+SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios" / GAME
+BUSY: Mapping[str, Any] = {
+    "seats": {
+        0: {"roles": list(ROLES[:4]), "pawns": ["h4", "p3"], "resources": "o12 g10 p11 w13", "vp": 101},
+        1: {"roles": list(ROLES[2:6]), "resources": "o10 g10 p10 w10", "vp": 99},
+    },
+}
+
+
+def names_of(language: str = "en") -> Mapping[str, str]:
+    """What everything is called."""
+    manifest = load_game(GAME).texts.manifest(language)
+    return {item.id: item.name for shelf in manifest.catalogues for item in shelf.items}
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_ten_pawns_in_one_region(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path, screen: Any
+) -> None:
+    """W-BS-2: three marks and a count, every pawn in the strip and in words."""
+    position = {"seats": {seat: {"roles": ["hill_witch"], "pawns": ["h4", "h4"]} for seat in range(5)}}
+    async with (
+        arranged(str(stack.config.gateway), tmp_path, position) as table,
+        person(screen) as someone,
+    ):
+        player = await table.sit(0, someone)
+        await player.asked()
+        region = player.page.locator("[data-region=h4]")
+        await region.scroll_into_view_if_needed()
+        await expect(player.page.locator(".map .pawn")).to_have_count(3)
+        await expect(player.page.locator(".map .crowd")).to_have_text("+7")
+        label = await region.get_attribute("aria-label") or ""
+        assert label.count("×2") == 5, label
+        await region.click()
+        strip = player.page.locator(".strip")
+        await expect(strip.locator("[data-ref^='pawn:'], .other")).to_have_count(10)
+        await someone.no_sideways_scroll()
+
+
+async def test_nobody_sees_how_many_roles_others_keep(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path
+) -> None:
+    """W-BS-3: before the reveal of More or Less neither the page nor its streams tell two choices apart."""
+    position = {"players": 3, "stage": "choose", "event": "more_or_less"}
+    seen: list[str] = []
+    sizes: list[int] = []
+    for n in (1, 5):
+        async with (
+            arranged(str(stack.config.gateway), tmp_path / str(n), position, seats=3) as table,
+            person() as someone,
+        ):
+            player = await table.sit(1, someone)
+            await player.asked()
+            prompt = next(one for one in table.sessions[0].own_prompts if one.required)
+            view = table.view(1)
+            assert not view.seats[0].HasField("cards_left")
+            code, command = chosen(n)
+            sent = await table.sessions[0].submit(code, command, prompt.prompt_id)
+            await table.sessions[1].reached(sent.version, timeout_s=20)
+            await player.reaches(sent.version)
+            after = table.view(1)
+            assert after.seats[0].answered
+            assert not after.seats[0].HasField("cards_left")
+            seen.append(await player.part("seats").inner_text())
+            sizes.append(len(table.sessions[1].view))
+            held = player.part("seats").locator("li").nth(2)
+            await expect(held).to_contain_text("?")
+    assert sizes[0] == sizes[1]
+    first, second = (text_without_clock(text) for text in seen)
+    assert first == second
+
+
+def chosen(n: int) -> tuple[str, Any]:
+    """A choice of so many roles."""
+    return "choose_roles", pb.ChooseRoles(roles=ROLES[:n])
+
+
+def text_without_clock(text: str) -> list[str]:
+    """Lines that do not tell the time."""
+    return [line for line in text.splitlines() if ":" not in line]
+
+
+@pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["360", "320"])
+async def test_five_seats_on_a_phone(person: Callable[..., Person], stack: Stack, tmp_path: Path, screen: Any) -> None:
+    """W-BS-4: points and resources of all five can be seen at once."""
+    async with (
+        arranged(str(stack.config.gateway), tmp_path, BUSY) as table,
+        person(screen) as someone,
+    ):
+        player = await table.sit(0, someone)
+        await player.asked()
+        width = screen["viewport"]["width"]
+        facts = player.part("seats").locator(".facts")
+        await expect(facts).to_have_count(5)
+        for each in await facts.all():
+            for part in (each.locator(".vp"), *(await each.locator(".one").all())):
+                await expect(part).to_be_in_viewport(ratio=1)
+                where = await part.bounding_box()
+                assert where is not None
+                assert where["x"] >= 0
+                assert where["x"] + where["width"] <= width
+        await someone.no_sideways_scroll()
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "360"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_no_finding_and_nothing_cut_off(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path, screen: Any, dark: bool
+) -> None:
+    language = "fi" if dark else "en"
+    async with (
+        arranged(str(stack.config.gateway), tmp_path, BUSY, **EVERYTHING) as table,
+        person(screen, dark=dark, language=language) as someone,
+    ):
+        player = await table.sit(0, someone, language)
+        await player.asked()
+        await someone.axe(at="nothing chosen")
+        await player.pick("role:root_gatherer")
+        await someone.axe(at="a role chosen")
+        await someone.no_sideways_scroll()
+        await expect(player.bar).to_be_in_viewport(ratio=1)
+        await player.page.evaluate("document.documentElement.dataset.theme = 'contrast'")
+        await someone.axe(at="contrast")
+
+
+async def test_arrows_go_to_the_nearest_region(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    async with (
+        arranged(str(stack.config.gateway), tmp_path, BUSY) as table,
+        person() as someone,
+    ):
+        player = await table.sit(0, someone)
+        await player.asked()
+        keys = player.page.keyboard
+        await player.regions.first.focus()
+        first = await player.regions.first.bounding_box()
+        await keys.press("ArrowRight")
+        here = await player.page.locator(".regions :focus").bounding_box()
+        assert first is not None
+        assert here is not None
+        assert here["x"] > first["x"]
+        assert abs(here["y"] - first["y"]) < 2
+        await keys.press("ArrowDown")
+        below = await player.page.locator(".regions :focus").bounding_box()
+        assert below is not None
+        assert below["y"] > here["y"]
+        await keys.press("1")
+        await expect(player.thing("role:root_gatherer")).to_have_attribute("aria-pressed", "true")
+
+
+# ---- every position of the rules -------------------------------------------------------------------------------------
+
+
+def positions() -> Iterable[tuple[str, Any, dict[str, str], int]]:
+    """Positions of the worked scenarios, each once."""
+    known = set()
+    for file in sorted(SCENARIOS.glob("*.yaml")):
+        for n, scenario in enumerate(yaml.safe_load_all(file.read_text())):
+            if not scenario or "position" not in scenario:
+                continue
+            options = {
+                name: str(value).lower() if isinstance(value, bool) else str(value)
+                for name, value in scenario.get("options", {}).items()
+            }
+            seats = scenario.get("seats", 2)
+            if (key := json.dumps([scenario["position"], options, seats], sort_keys=True)) not in known:
+                known.add(key)
+                yield f"{file.stem}-{n}", scenario["position"], options, seats
+
+
+PARTS = 8
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_every_scenario_is_drawn_and_read_alike(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path, part: int
+) -> None:
+    """The same clouds, towers, tiles, pawns, points and resources: in the view, on the table, and in words."""
+    names = names_of()
+    async with person() as someone:
+        for at, position, options, seats in list(positions())[part::PARTS]:
+            async with arranged(str(stack.config.gateway), tmp_path / at, position, seats=seats, **options) as table:
+                player = await table.sit(0, someone)
+                await player.drawn()
+                view = table.view(0)
+                labels = await player.regions.evaluate_all(
+                    "all => Object.fromEntries(all.map((each) => [each.dataset.region, each.ariaLabel]))"
+                )
+                for cloud in view.clouds:
+                    assert names[cloud.cloud] in labels[cloud.region], (at, cloud.region)
+                for tile in view.tiles:
+                    assert names[tile.tile] in labels[tile.region], (at, tile.region)
+                for tower in view.towers:
+                    for region in tower.touches:
+                        assert (names[tower.tower] in labels[region]) != tower.covered, (at, tower.tower)
+                drawn = await player.page.locator(".map [data-symbol]").evaluate_all(
+                    "all => all.map((each) => each.dataset.symbol)"
+                )
+                assert len(drawn) == len(set(drawn)), at
+                assert {t.tower for t in view.towers if not t.covered} <= set(drawn), at
+                points = await player.part("seats").locator(".vp").all_inner_texts()
+                assert sorted(int(each.split()[0].removesuffix(says("broom_service.vp"))) for each in points) == sorted(
+                    each.vp for each in view.seats
+                ), at
+                await player.page.keyboard.press("x")
+                heading = player.page.get_by_role("heading", name=says("broom_service.map"), exact=True)
+                lines = await heading.locator("..").get_by_role("listitem").all_inner_texts()
+                assert sorted(lines) == sorted(labels.values()), at
