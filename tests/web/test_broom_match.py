@@ -1,0 +1,137 @@
+"""Whole matches of Broom Service: five browsers with everything the box holds; two seats, one of them by keys alone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.async_api import TimeoutError, expect  # noqa: A004 (it is what they raise)
+
+from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
+from grimoire.plugins import load_game
+from grimoire.runtime.stack import Stack
+from tests.web.broom import EVERYTHING, GAME, ROLES, Company, Player, company
+from tests.web.people import PHONE, Person
+from tests.web.test_keyboard import tab_to
+from tests.web.texts import says
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest.mark.timeout(500)]
+
+
+async def by_program(table: Company, seat: int, rng: random.Random) -> None:
+    """Does what is asked of a seat without its browser."""
+    session = table.sessions[seat]
+    prompt = next(one for one in session.own_prompts if one.required)
+    bot = load_game(GAME).bot
+    assert bot is not None
+    code, command = bot.suggest(table.view(seat), prompt, "random", rng, 0)
+    await everywhere(table, (await session.submit(code, command, prompt.prompt_id)).version)
+
+
+async def everywhere(table: Company, version: int) -> None:
+    """Waits until every seat's program has seen so much."""
+    for session in table.sessions:
+        await session.reached(version, timeout_s=30)
+
+
+async def test_five_browsers_play_with_everything(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    """Each of five does everything that is asked of it at least once by hand; what comes again a program decides."""
+    rng = random.Random(5)
+    async with (
+        company(str(stack.config.gateway), tmp_path, **EVERYTHING) as table,
+        person() as aino,
+        person(PHONE) as vaino,
+        person(dark=True) as otso,
+        person(PHONE, dark=True) as mielikki,
+        person() as tapio,
+    ):
+        people = (aino, vaino, otso, mielikki, tapio)
+        players = [await table.sit(seat, each) for seat, each in enumerate(people)]
+        for player in players:
+            await player.drawn()
+        done: set[tuple[int, str]] = set()
+        while not table.sessions[0].finished:
+            seat = table.asked()
+            view = table.view(seat)
+            if (seat, view.stage) in done:
+                await by_program(table, seat, rng)
+                continue
+            done.add((seat, view.stage))
+            await players[seat].reaches(table.sessions[seat].version)
+            await players[seat].act(view)
+            await everywhere(table, await players[seat].version())
+        assert {(seat, stage) for seat in range(5) for stage in ("choose", "follow", "steps")} <= done
+        result = table.view(0).result
+        for player in players:
+            await player.reaches(table.sessions[0].version)
+            end = player.page.get_by_role("region", name=says("match.end.title"))
+            await expect(end).to_be_visible()
+            scores = player.page.get_by_role("table", name=says("broom_service.scores"))
+            for score in result.scores:
+                await expect(scores).to_contain_text(str(score.vp))
+        assert len({await player.version() for player in players}) == 1
+        await asyncio.gather(*(each.no_sideways_scroll() for each in people))
+        await aino.axe(at="the end")
+        await mielikki.axe(at="the end")
+
+
+async def keys(player: Player, *pressed: str) -> None:
+    """Presses keys until a command has taken effect: what has only just come takes no key."""
+    before = await player.version()
+    for _ in range(20):
+        for key in pressed:
+            await player.page.keyboard.press(key)
+        with contextlib.suppress(TimeoutError):
+            await player.reaches(before + 1, within_ms=1500)
+            return
+    raise AssertionError(f"{pressed} did nothing: {await player.bar.inner_text()}")
+
+
+async def pick_by_key(player: Player, role: str, digit: int) -> None:
+    """Presses a role's digit until it is picked: while a command is under way nothing is."""
+    card = player.thing(f"role:{role}")
+    for _ in range(20):
+        if await card.get_attribute("aria-pressed") == "true":
+            return
+        await player.page.keyboard.press(str(digit))
+        with contextlib.suppress(AssertionError):
+            await expect(card).to_have_attribute("aria-pressed", "true", timeout=1000)
+    raise AssertionError(f"{digit} picked nothing")
+
+
+async def by_keys(player: Player, view: pb.View) -> None:
+    """Does what is asked by keys alone: parts of an action are given up."""
+    if view.stage == "choose":
+        for digit, role in enumerate(ROLES[:4], 1):
+            await pick_by_key(player, role, digit)
+        await keys(player, "Control+Enter")
+    elif view.stage == "lead":
+        await pick_by_key(player, next(each.roles for each in view.seats if each.roles)[0], 1)
+        await keys(player, "b", "Control+Enter")
+    elif view.stage == "steps":
+        await keys(player, "k", "Control+Enter")
+    elif view.stage == "follow":
+        await keys(player, "c", "Control+Enter")
+    else:
+        await tab_to(player.page, player.offered.first)
+        await keys(player, "Enter")
+
+
+async def test_a_seat_by_keys_alone(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    rng = random.Random(2)
+    async with company(str(stack.config.gateway), tmp_path, 2) as table, person() as aino:
+        player = await table.sit(0, aino)
+        await player.drawn()
+        while not table.sessions[0].finished:
+            if (seat := table.asked()) == 1:
+                await by_program(table, 1, rng)
+                continue
+            await player.reaches(table.sessions[seat].version)
+            await by_keys(player, table.view(0))
+            await everywhere(table, await player.version())
+        await player.reaches(table.sessions[0].version)
+        await expect(player.page.get_by_role("region", name=says("match.end.title"))).to_be_visible()
