@@ -199,7 +199,7 @@ async def test_ends_that_were_missed_are_asked_for_a_few_at_a_time(house: House)
         await ledger.reconcile()
         games = Games(directory)
         leavers = Leavers(ledger, games, house.keys, errands, now_ms)
-        endings = Endings(ledger, Archive(database), Ratings(database), games, leavers, bus, errands, now_ms)
+        endings = Endings(ledger, Archive(database), Ratings(database), games, leavers, bus, errands, now_ms, 60)
         await endings.check_some(older_than_ms=60_000)
         assert len(ledger.of_account(ADA.account_id)) == 3, "none of them is that old"
         await endings.check_some(older_than_ms=-60_000)
