@@ -170,8 +170,9 @@ async def test_quick_play_for_three(company: Company) -> None:
         for each in people:
             page = await each.open("/")
             quick = page.get_by_role("region", name=says("lobby.quick_title"))
-            await quick.get_by_role("group", name=says("lobby.how_many")).get_by_role("radio", name="3").check()
-            await quick.get_by_role("heading", name=game_name()).locator("..").get_by_role("button").first.click()
+            block = quick.get_by_role("heading", name=game_name()).locator("..")
+            await block.get_by_role("radio", name="3").check()
+            await block.get_by_role("button").first.click()
         for each in people:
             check = each.page.get_by_role("dialog")
             await expect(check.get_by_role("listitem").filter(has=each.page.locator("strong"))).to_have_count(3)

@@ -10,6 +10,8 @@ import { ensureAccount } from "./session.svelte";
 
 const STORE = "grimoire.party";
 const LOOK_MS = 2000;
+/** Codes that another try does not change. */
+const GONE = new Set(["unknown_party", "party_full", "people_only", "unauthenticated"]);
 
 /** The friends one plays with: one party, followed until it is gone, whichever page is shown. */
 class Company {
@@ -25,10 +27,13 @@ class Company {
   async resume(language: string): Promise<void> {
     const partyId = device.get(STORE) ?? "";
     if (partyId === "" || this.now !== null) return;
-    // Whoever has left it looks in vain; joining twice is joining once.
-    await this.join(partyId, language).catch((error: unknown) => {
-      if (failureOf(error).rejection !== null) device.remove(STORE);
-    });
+    try {
+      // Joining twice is joining once; whoever has left it looks in vain.
+      await this.join(partyId, language);
+    } catch (error) {
+      if (GONE.has(failureOf(error).code)) device.remove(STORE);
+      else setTimeout(() => void this.resume(language), LOOK_MS);
+    }
   }
 
   /** A party of one. Throws what the call throws. */
