@@ -125,7 +125,13 @@ async def _take(browser: Browser, site: str, sit_down: object) -> None:
         await _photograph_garden(camera, mira, ada)
         await _photograph(camera, "spellbound", TOGETHER, [mira, otso, ada], {}, TOGETHER_MOVES, "[data-ref^='card:']")
         await _photograph(
-            camera, "brooms", BROOMS, [mira, otso, ada], {"storm_clouds": "true", "turn_time_s": "3600"}, BROOM_MOVES, "[data-region]"
+            camera,
+            "brooms",
+            BROOMS,
+            [mira, otso, ada],
+            {"storm_clouds": "true", "turn_time_s": "3600"},
+            BROOM_MOVES,
+            "[data-region]",
         )
         await _play(sessions, 10_000)
         for dark in (False, True):
