@@ -166,3 +166,11 @@ async def test_names_are_looked_up_wherever_a_match_is_listed() -> None:
 
 def test_seats_have_shapes() -> None:
     assert [mark(n) for n in range(6)] == ["●", "▲", "■", "◆", "✚", "5"]
+
+
+def test_holders_of_one_name_are_told_apart() -> None:
+    model = MatchModel(TableFeed(table_of(TOY.game)), TOY, Sitters(), "en")
+    holders = [Sitter("Aino"), Sitter("", "random"), Sitter("Aino"), Sitter("", "random"), Sitter("Otso")]
+    names = Sitters(dict(enumerate(holders))).names(model.words, model.wording)
+    level = model.wording.level("random")
+    assert [*names.values()] == ["Aino 1", f"{level} 1 (bot)", "Aino 2", f"{level} 2 (bot)", "Otso"]

@@ -57,3 +57,12 @@ def test_of_things_that_are_alike_one_is_told() -> None:
     assert told == ["Pixies"]
     witches = [entry.plain.split("  ")[0] for entry in entries(wording.manifest.catalogues[0], wording, "witch red")]
     assert witches == ["Witch (red)", "Witch (red, 2 moon)"]
+
+
+def test_a_yes_or_no_says_to_what() -> None:
+    wording = Wording(load_game("broom_service"), "en")
+    assert wording.options([("board", "back"), ("storm_clouds", "true"), ("hill_tiles", "false")]) == [
+        "⬡ Back of the board",
+        "✓ Storm clouds: yes",
+        "✗ Hill tiles: no",
+    ]

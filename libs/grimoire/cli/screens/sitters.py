@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -39,6 +40,7 @@ class Sitters:
 
     def __init__(self, by_seat: Mapping[int, Sitter] | None = None) -> None:
         self._by_seat = dict(by_seat or {})
+        self._holders = Counter(self._by_seat.values())
 
     @classmethod
     def of(cls, seats: Iterable[matchmaking_pb2.ChallengeSeat]) -> Sitters:
@@ -46,11 +48,19 @@ class Sitters:
         return cls({s.seat: Sitter(s.name, s.level if s.bot else "") for s in seats if s.name or s.bot})
 
     def names(self, words: Words, wording: Wording) -> dict[int, str]:
-        """Display names in one language; seats of which nothing is known are left out."""
-        return {
-            seat: words("seat.bot", level=wording.level(s.level)) if s.level else s.name
-            for seat, s in self._by_seat.items()
-        }
+        """Display names in one language; seats of which nothing is known are left out.
+
+        Holders of equal names are numbered in the order of their seats, so that a sentence tells who it is about.
+        """
+        met: Counter[Sitter] = Counter()
+        found = {}
+        for seat, holder in sorted(self._by_seat.items()):
+            met[holder] += 1
+            name = wording.level(holder.level) if holder.level else holder.name
+            if self._holders[holder] > 1:
+                name = f"{name} {met[holder]}"
+            found[seat] = words("seat.bot", level=name) if holder.level else name
+        return found
 
     def __bool__(self) -> bool:
         return bool(self._by_seat)

@@ -14,6 +14,7 @@ from grimoire.v1 import manifest_pb2, prompt_pb2
 __all__ = ["Wording", "refusal"]
 
 _REF: Final = manifest_pb2.TEMPLATE_KIND_REF
+_SWITCH: Final = ("false", "true")
 _WORDS: Final = frozenset({"resource", "field", "phase", "kind", "pile", "with", "to", "where"})
 """Arguments whose value may be one of the game's terms."""
 
@@ -129,7 +130,9 @@ class Wording:
         choice = next((item for item in schema.choices if item.value == value), None)
         icon = (choice.icon if choice else "") or schema.icon
         if choice is not None:
-            return f"{icon} {choice.label}".strip()
+            # A bare yes or no says nothing.
+            asked = f"{schema.label}: " if schema.label and value in _SWITCH else ""
+            return f"{icon} {asked}{choice.label}".strip()
         unit = f" {schema.unit}" if schema.unit else ""
         return f"{icon} {schema.label or schema.name}: {value}{unit}".strip()
 
