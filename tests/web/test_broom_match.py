@@ -16,7 +16,6 @@ from grimoire.plugins import load_game
 from grimoire.runtime.stack import Stack
 from tests.web.broom import EVERYTHING, GAME, ROLES, Company, Player, company
 from tests.web.people import PHONE, Person
-from tests.web.test_keyboard import tab_to
 from tests.web.texts import says
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest.mark.timeout(500)]
@@ -112,13 +111,12 @@ async def by_keys(player: Player, view: pb.View) -> None:
     elif view.stage == "lead":
         await pick_by_key(player, next(each.roles for each in view.seats if each.roles)[0], 1)
         await keys(player, "b", "Control+Enter")
-    elif view.stage == "steps":
-        await keys(player, "k", "Control+Enter")
     elif view.stage == "follow":
         await keys(player, "c", "Control+Enter")
+    elif view.stage == "offer":
+        await keys(player, "Control+Enter")
     else:
-        await tab_to(player.page, player.offered.first)
-        await keys(player, "Enter")
+        await keys(player, "k", "Control+Enter")
 
 
 async def test_a_seat_by_keys_alone(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
