@@ -102,7 +102,7 @@ class _Camera:
         await _drawn(page)
         # WebP: a third of PNG's bytes, as sharp. Playwright's own call knows only PNG and JPEG.
         browser = await context.new_cdp_session(page)
-        shot = await browser.send("Page.captureScreenshot", {"format": "webp", "quality": 90})
+        shot = await browser.send("Page.captureScreenshot", {"format": "webp", "quality": 86})
         (PICTURES / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
         await context.close()
 
