@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from broom_service.catalogue import DATA
 from broom_service.course import Course
-from broom_service.roles import EVENTS, MORE_OR_LESS, ROLE_IDS, ROLES, in_order, roles_to_choose
+from broom_service.draft import Draft
+from broom_service.roles import BRAVE, EVENTS, MORE_OR_LESS, ROLE_IDS, ROLES, in_order, roles_to_choose
 from broom_service.state import Stage
 from broom_service.tiles import EXTRA_ROLE_TILES
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
@@ -15,9 +16,19 @@ __all__ = ["add_role", "after_choice", "after_extra", "choose_roles", "decline_e
 def start_round(course: Course) -> None:
     """The next event opens, bewitched roles open, everybody chooses (BS-4.1)."""
     draft = course.draft
-    course.tell(pb.RoundStarted(round=draft.round + 1, event=draft.events_to_come[0], leader=draft.leader))
+    course.tell(pb.RoundStarted(round=draft.round + 1, event=draft.events_to_come[0], leader=_first_leader(draft)))
     _reveal_bewitched(course, DATA.constants.seats_plus_bewitched - draft.terms.seats)
     course.tell(pb.SeatsAsked(stage=Stage.CHOOSE, seats=course.staying))
+
+
+def _first_leader(draft: Draft) -> int:
+    """Who would lead after the last trick that was played, before seats without cards are skipped (BS-4.6)."""
+    if draft.trick_plays or not draft.plays:
+        return draft.leader
+    # A trick was begun by a seat that left before it led, and nobody had a card any more: it was none.
+    last = [play for play in draft.plays if play.trick_no == draft.plays[-1].trick_no]
+    brave = (play.seat for play in last if play.stance == BRAVE and not play.outdone and not draft.retired[play.seat])
+    return next(brave, last[0].seat)
 
 
 def _reveal_bewitched(course: Course, count: int) -> None:

@@ -91,6 +91,8 @@ class Reading:
         self.trick, self.brave_done = 0, False
         self.said: list[int] = []
         self.brave: int | None = None
+        self.last: tuple[int, int | None] | None = None
+        """Leader of the last trick that was played in the round, and who was brave at its end."""
         self.led: list[str] = []
         self.now = ""
         self.over = False
@@ -117,6 +119,7 @@ class Reading:
         self.round, self.shuffles, self.leader = event.round, event.bewitched_shuffles, event.leader
         self.now, self.trick, self.waiting = event.stage, event.trick_no, [*event.waiting]
         self.led = [play.role for play in event.plays if not play.passed]
+        self.last = (event.leader, None) if self.led else None
 
     @property
     def event(self) -> str:
@@ -152,6 +155,10 @@ class Reading:
     # ---- rounds (BS-4) -----------------------------------------------------------------------------------------------
 
     def _open_round(self) -> None:
+        if self.last is not None and not self.said:  # BS-4.6: the trick that nobody led was none
+            before, brave = self.last
+            self.leader = before if brave is None or self.gone[brave] else brave
+        self.last = None
         self.round += 1
         self.trick, self.led, self.said, self.brave = 0, [], [], None
         self.tell("round_started", round=self.round, event=self.event, leader=self.leader)
@@ -261,6 +268,7 @@ class Reading:
                 self.brave_done = True
                 self._act(self.brave, self.led[-1], brave=True)
             else:  # BS-5.7
+                self.last = self.leader, self.brave
                 self.leader = self.leader if self.brave is None else self.brave
                 self.told.append(
                     (
