@@ -1,4 +1,4 @@
-// Checks what the interface says: both languages have the same keys and arguments, every key that is used exists, every
+// Checks what the interface says: all languages have the same keys and arguments, every key that is used exists, every
 // key that exists is used, and no markup holds a text of its own. Prints what is wrong; the exit code tells whether.
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -7,7 +7,7 @@ import { parse as parseMessage, TYPE } from "@formatjs/icu-messageformat-parser"
 import { parse } from "svelte/compiler";
 
 const BASE = "en";
-const OTHERS = ["fi"];
+const OTHERS = ["fi", "el"];
 // Names and what is said the same in every language.
 const SAME = /Grimoire|game-icons\.net|Ed25519|HMAC|SHA-256|JSON|CC BY 3\.0|Apache-2\.0/g;
 const SPOKEN = new Set(["aria-label", "aria-description", "aria-roledescription", "aria-valuetext", "title", "placeholder", "alt", "label"]);

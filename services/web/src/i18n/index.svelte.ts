@@ -2,7 +2,7 @@ import type { MessageFormatElement } from "@formatjs/icu-messageformat-parser";
 import { IntlMessageFormat } from "intl-messageformat";
 
 /** Languages of the interface. A game's own texts may come in others too. */
-export const LANGUAGES = ["en", "fi"] as const;
+export const LANGUAGES = ["en", "fi", "el"] as const;
 export type Language = (typeof LANGUAGES)[number];
 export type Argument = string | number | boolean | Date;
 
@@ -11,7 +11,10 @@ type Catalogue = Record<string, string | MessageFormatElement[]>;
 // English is also the fallback. What the lobby says comes with the page, the rest with the first page that is another.
 let english = merge(import.meta.glob<Catalogue>(["./en/shell.json", "./en/lobby.json"], { eager: true, import: "default" }));
 const others = import.meta.glob<Catalogue>(["./en/*.json", "!./en/shell.json", "!./en/lobby.json"], { import: "default" });
-const finnish = import.meta.glob<Catalogue>("./fi/*.json", { import: "default" });
+const translations: Readonly<Record<Exclude<Language, "en">, Record<string, () => Promise<Catalogue>>>> = {
+  fi: import.meta.glob<Catalogue>("./fi/*.json", { import: "default" }),
+  el: import.meta.glob<Catalogue>("./el/*.json", { import: "default" }),
+};
 
 function merge(parts: Record<string, Catalogue>): Catalogue {
   return Object.assign({}, ...Object.values(parts)) as Catalogue;
@@ -49,7 +52,7 @@ export function language(): Language {
 
 /** Changes the language of the whole page. `keep`: it was chosen, not guessed. */
 export async function setLanguage(next: Language, keep = true): Promise<void> {
-  translated = next === "en" ? {} : merge(await loaded(finnish));
+  translated = next === "en" ? {} : merge(await loaded(translations[next]));
   catalogue = { ...english, ...translated };
   current = next;
   document.documentElement.lang = next;
