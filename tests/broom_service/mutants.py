@@ -139,9 +139,17 @@ MUTANTS = (
         "BS-4.6",
         "the first seat leads each round",
         "choosing.start_round",
-        "leader=draft.leader",
+        "leader=_first_leader(draft)",
         "leader=draft.first_seat",
         "broom_service/11_next_round",
+    ),
+    Mutant(
+        "BS-4.6",
+        "who should have led a trick that nobody led leads the next round",
+        "choosing._first_leader",
+        "draft.trick_plays or not draft.plays",
+        "True",
+        "broom_service_edges/leaving",
     ),
     Mutant(
         "BS-4.7",
