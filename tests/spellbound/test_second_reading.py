@@ -624,12 +624,14 @@ def rare_states() -> list[State]:
     """What random play seldom comes to."""
     refused = [pb.Ride(rider=2, to=place) for place in PLACES if place != "wilderness"]
     smiling = {"mages": ["village_03"], "spells": {0: ["winning_smile"]}, "lower_row": ["vampire_1", "warlock_1"]}
+    bursting = {"spells": {0: ["sun_burst"]}, "moon_pile": ["witch_red_a", "librarian"]}
     return [
         in_card("centaur_1", {"mages": ["wilderness"] * 4}, refused=refused),
         in_card("centaur_1", {"mages": ["wilderness"] * 4}, rider=1),
         in_card("warlock_1", {"mages": ["village_08"]}, village="village_03", given=1),
         in_card("changeling", {}),
         started(0, POSITIONS.parse(smiling, options()).SerializeToString()),
+        started(0, POSITIONS.parse(bursting, options()).SerializeToString()),
     ]
 
 
