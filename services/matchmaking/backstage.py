@@ -140,6 +140,7 @@ class Backstage:
         self._leavers.stop()
         await self._errands.close()
         await self.assigner.stop()
+        await self.ledger.close()
 
     def _catch_up(self) -> None:
         self._expiry.resume()

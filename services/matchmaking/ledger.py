@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from typing import Final
 
 import structlog
+from google.protobuf.message import Message
 
 from grimoire.engine import Illegal
 from grimoire.eventstore import Conflict, EventStore, Unavailable
@@ -33,11 +35,23 @@ _PATIENCE_S: Final = 2.0
 _PAUSE_S: Final = 0.1
 
 
+class _Attempt:
+    """An entry on its way to the store. Whoever reads it there knows by its hash that it is ours, reply or no reply."""
+
+    __slots__ = ("events", "record", "stored")
+
+    def __init__(self, record: Record, events: Sequence[Message]) -> None:
+        self.record = record
+        self.events = events
+        self.stored = False
+
+
 class Ledger:
     """Judges commands against challenges and writes down what they do.
 
     Several instances may work on one store: the version of a log decides who was first, and whoever was not looks
-    again. What another instance wrote is learned by `refresh` and `reconcile`.
+    again. What another instance wrote is learned by `refresh` and `reconcile`. Each entry is told once as our own, also
+    when it is read back before the store's reply is here, or when that reply is lost.
 
     Args:
         store: where the logs lie.
@@ -58,6 +72,10 @@ class Ledger:
         self._by_account: dict[str, set[str]] = {}
         # Challenges of which the store may hold more than memory does.
         self._doubtful: set[str] = set()
+        # What tells our entries from another instance's that says the same at the same time.
+        self._writer = secrets.token_hex(8)
+        self._sent: dict[bytes, _Attempt] = {}
+        self._acting: set[asyncio.Task[Record | Illegal]] = set()
         self._on_change: list[Callable[[Record, bool], None]] = []
 
     def on_change(self, callback: Callable[[Record, bool], None]) -> None:
@@ -99,7 +117,7 @@ class Ledger:
     # ---- writing ---------------------------------------------------------------------------------------------------
 
     async def act(self, challenge_id: str, command: Command) -> Record | Illegal:
-        """Judges a command and writes down what it does.
+        """Judges a command and writes down what it does, to the end even if the caller is broken off meanwhile.
 
         Returns:
             The challenge after it (also when there was nothing to do), or why it is refused.
@@ -107,43 +125,74 @@ class Ledger:
         Raises:
             Unavailable: the store does not answer. Asking again is safe.
         """
+        acting = asyncio.create_task(self._act(challenge_id, command))
+        self._acting.add(acting)
+        acting.add_done_callback(self._acting.discard)
+        return await asyncio.shield(acting)
+
+    async def close(self) -> None:
+        """Waits for what is being written."""
+        await asyncio.gather(*self._acting, return_exceptions=True)
+
+    async def _act(self, challenge_id: str, command: Command) -> Record | Illegal:
         give_up = time.monotonic() + _PATIENCE_S
-        for _ in range(_TRIES):
-            try:
-                done = await self._try(challenge_id, command)
-            except Unavailable:
-                # It may have been written all the same: only the store knows.
+        attempts: list[_Attempt] = []
+        try:
+            for _ in range(_TRIES):
+                try:
+                    done = await self._try(challenge_id, command, attempts)
+                except Unavailable:
+                    # It may have been written all the same: only the store knows.
+                    self._doubtful.add(challenge_id)
+                    if time.monotonic() > give_up:
+                        raise
+                    await asyncio.sleep(_PAUSE_S)
+                    continue
+                if done is not None:
+                    return done
                 self._doubtful.add(challenge_id)
-                if time.monotonic() > give_up:
-                    raise
-                await asyncio.sleep(_PAUSE_S)
-                continue
-            if done is not None:
-                return done
-            self._doubtful.add(challenge_id)
+        finally:
+            for attempt in attempts:
+                self._sent.pop(attempt.record.hash, None)
         raise RuntimeError(f"challenge {challenge_id} never came to rest")
 
-    async def _try(self, challenge_id: str, command: Command) -> Record | Illegal | None:
-        """What `act` returns; None if somebody else wrote first."""
+    async def _try(self, challenge_id: str, command: Command, attempts: list[_Attempt]) -> Record | Illegal | None:
+        """What `act` returns; None if somebody else wrote first. Adds to the attempts."""
         record = await self.get(challenge_id)
+        landed = next((attempt for attempt in attempts if attempt.stored), None)
+        if landed is not None:
+            return await self._told(landed)
         now_ms = self._now_ms()
         events = decide(record.challenge if record else None, command, now_ms)
         if isinstance(events, Illegal):
             return events
         if not events:
             return record
-        entry, after = next_entry(record, command, events, now_ms)
+        entry, after = next_entry(record, command, events, now_ms, self._writer)
+        attempt = self._sent[after.hash] = _Attempt(after, events)
+        attempts.append(attempt)
         try:
             await self._store.append([entry])
         except Conflict:
+            # It may be our own of a moment ago, whose reply was lost: it is read again before anything is sent again.
             CONFLICTS.inc()
             return None
-        for event in events:
-            EVENTS.labels(after.challenge.game, SCHEMA.code(event)).inc()
-        self._note(after, own=True)
+        self._land(attempt)
+        return await self._told(attempt)
+
+    async def _told(self, written: _Attempt) -> Record:
+        """Counts an entry of our own, and tells other instances of it."""
+        for event in written.events:
+            EVENTS.labels(written.record.challenge.game, SCHEMA.code(event)).inc()
         if self._wrote is not None:
-            await self._wrote(after)
-        return after
+            await self._wrote(written.record)
+        return written.record
+
+    def _land(self, attempt: _Attempt) -> None:
+        """An entry of our own is stored."""
+        if not attempt.stored:
+            attempt.stored = True
+            self._note(attempt.record, own=True)
 
     # ---- learning --------------------------------------------------------------------------------------------------
 
@@ -190,12 +239,17 @@ class Ledger:
             await self._reread(challenge_id)
 
     async def _reread(self, challenge_id: str) -> Record | None:
+        entries = await self._store.read(challenge_id)
         try:
-            record = read_log(await self._store.read(challenge_id))
+            record = read_log(entries)
         except BrokenLogError as error:
             _log.error("challenge_log_broken", challenge_id=challenge_id, reason=str(error))
             return None
         self._doubtful.discard(challenge_id)
+        if self._sent:
+            for entry in entries:
+                if entry.hash in self._sent:
+                    self._land(self._sent[entry.hash])
         if record is not None:
             self._note(record, own=False)
         return record

@@ -55,19 +55,22 @@ def derived_id(*items: str | int) -> str:
     return "".join(_ID_ALPHABET[number >> (5 * place) & 31] for place in range(_ID_LENGTH))
 
 
-def command_id(challenge_id: str, command: Command, version: int) -> bytes:
-    """The id under which a command is written at this version; each takes effect at most once at every version."""
+def command_id(challenge_id: str, command: Command, version: int, writer: str) -> bytes:
+    """The id under which a writer puts down a command at this version.
+
+    Two writers that say the same at the same time write different bytes, so that each knows its own.
+    """
     account_id = ""
     if isinstance(command, Join):
         account_id = command.sitter.account_id
     elif isinstance(command, Cancel | Leave | Fill | Vote | Return):
         account_id = command.account_id
     what = type(command).__name__.lower()
-    return sha256(lines("grimoire/challenge-command/2", challenge_id, version, what, account_id))[:16]
+    return sha256(lines("grimoire/challenge-command/3", challenge_id, version, what, account_id, writer))[:16]
 
 
 def next_entry(
-    record: Record | None, command: Command, events: Sequence[Message], now_ms: int
+    record: Record | None, command: Command, events: Sequence[Message], now_ms: int, writer: str
 ) -> tuple[NewEntry, Record]:
     """Writes down what a command did.
 
@@ -76,6 +79,7 @@ def next_entry(
         command: what was asked.
         events: what `decide` says it leads to, at least one.
         now_ms: UTC ms; the entry's time is never before the last entry's.
+        writer: who writes, different for each instance.
 
     Returns:
         The entry to append, and the record once it is stored.
@@ -83,7 +87,7 @@ def next_entry(
     time_ms = max(now_ms, record.time_ms) if record else now_ms
     challenge = fold(record.challenge if record else None, events, time_ms)
     version = record.version + 1 if record else 1
-    id_ = command_id(challenge.challenge_id, command, version)
+    id_ = command_id(challenge.challenge_id, command, version, writer)
     actor, seat = _actor(challenge, command)
     header = match_pb2.EntryHeader(
         match_id=challenge.challenge_id,

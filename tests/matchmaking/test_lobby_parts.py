@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from grimoire.engine import Illegal
-from grimoire.eventstore import StoredEntry, open_store
+from grimoire.eventstore import EventStore, NewEntry, StoredEntry, Unavailable, open_store
 from grimoire.fairness import chain
 from grimoire.runtime.keys import KeyRing
 from grimoire.v1 import manifest_pb2, match_pb2
@@ -105,7 +107,7 @@ def log_of(*steps: tuple[Command, int]) -> tuple[Record, list[StoredEntry]]:
     for command, at_ms in steps:
         events = decide(record.challenge if record else None, command, at_ms)
         assert not isinstance(events, Illegal)
-        new, record = next_entry(record, command, events, at_ms)
+        new, record = next_entry(record, command, events, at_ms, "a")
         fields = {name: getattr(new, name) for name in StoredEntry.__struct_fields__}
         entries.append(StoredEntry(**fields))
     assert record is not None
@@ -164,8 +166,8 @@ def test_ids_differ_by_all_they_are_made_of() -> None:
         opening(), Join(Sitter("a"), "m"), Join(Sitter("b"), "m"), Cancel("a"), Cancel("b"), Expire(), Create(),
         Fail("x"), End(b"", 1),
     ]  # fmt: skip
-    ids = {command_id(c, command, version) for c in ("c1", "c2") for command in commands for version in (1, 2)}
-    assert len(ids) == 4 * len(commands)
+    what = itertools.product(("c1", "c2"), commands, (1, 2), ("one", "other"))
+    assert len({command_id(*each) for each in what}) == 8 * len(commands)
 
 
 async def test_errands_run_once_at_a_time_and_can_be_recalled() -> None:
@@ -194,6 +196,75 @@ async def test_errands_run_once_at_a_time_and_can_be_recalled() -> None:
     assert len(errands) == 0
 
 
+class LateReplies:
+    """A real store whose replies to appends come late, or are lost, while the entries are there."""
+
+    def __init__(self, store: EventStore, late: Iterator[int | None]) -> None:
+        self._store = store
+        self._late = late
+        self.read = store.read
+        self.heads = store.heads
+
+    async def append(self, entries: Sequence[NewEntry]) -> None:
+        """As the store's; how many reads come before the reply, and None loses it, says the next of `late`."""
+        await self._store.append(entries)
+        reads = next(self._late, 0)
+        if reads is None:
+            raise Unavailable("the reply was lost")
+        for _ in range(reads):
+            await self._store.read(entries[0].match_id)
+
+
+def ledger_on(
+    store: EventStore, late: Iterable[int | None], wrote: Callable[[Record], Awaitable[None]] | None = None
+) -> tuple[Ledger, list[tuple[Record, bool]]]:
+    """A ledger, and what it says of its challenges."""
+    ledger = Ledger(cast("EventStore", LateReplies(store, iter(late))), lambda: 5, wrote)
+    said: list[tuple[Record, bool]] = []
+    ledger.on_change(lambda record, own: said.append((record, own)))
+    return ledger, said
+
+
+async def test_an_entry_read_back_before_its_reply_is_here_is_still_the_writers_own(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:///{tmp_path / 'own.db'}") as store:
+        ledger, said = ledger_on(store, [0, 50])
+        await ledger.act("2" * 26, opening())
+        joining = asyncio.create_task(ledger.act("2" * 26, Join(Sitter("bo"), "m1")))
+        while (head := await store.head("2" * 26)) is None or head.version < 2:
+            await asyncio.sleep(0)
+        await ledger.refresh("2" * 26, 2)
+        assert [(record.version, own) for record, own in said] == [(1, True), (2, True)]
+        assert await joining == said[-1][0]
+        assert len(said) == 2
+
+
+async def test_an_entry_whose_reply_was_lost_is_known_again_and_not_decided_twice(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:///{tmp_path / 'lost.db'}") as store:
+        told: list[int] = []
+
+        async def tell(record: Record) -> None:
+            told.append(record.version)
+
+        ledger, said = ledger_on(store, [None, None, 0], tell)
+        answers = [await ledger.act("2" * 26, command) for command in (opening(), Join(Sitter("bo"), "m1"), Create())]
+        assert [record for record, own in said if own] == answers
+        assert told == [1, 2, 3]
+        assert await ledger.get("2" * 26) == answers[-1]
+
+
+async def test_who_is_broken_off_leaves_nothing_half_known(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:///{tmp_path / 'off.db'}") as store:
+        ledger, said = ledger_on(store, [0, 5])
+        await ledger.act("2" * 26, opening())
+        joining = asyncio.create_task(ledger.act("2" * 26, Join(Sitter("bo"), "m1")))
+        await asyncio.sleep(0)
+        joining.cancel()
+        await asyncio.gather(joining, return_exceptions=True)
+        await ledger.close()
+        assert [(record.version, own) for record, own in said] == [(1, True), (2, True)]
+        assert [c.stage for c in ledger.live] == [Stage.FULL]
+
+
 _hands = st.integers(0, 1)
 _moves = st.one_of(
     st.builds(Join, st.builds(Sitter, st.sampled_from(["bo", "cleo", "dag"])), st.sampled_from(["m1", "m2"])),
@@ -207,10 +278,17 @@ _names = itertools.count()
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(moves=st.lists(st.tuples(_hands, _moves), min_size=2, max_size=12), at_once=st.integers(1, 4))
-async def test_two_hands_on_one_log_agree(moves: list[tuple[int, Command]], at_once: int, tmp_path: Path) -> None:
+@given(
+    moves=st.lists(st.tuples(_hands, _moves), min_size=2, max_size=12),
+    at_once=st.integers(1, 4),
+    late=st.lists(st.integers(0, 3), max_size=8),
+)
+async def test_two_hands_on_one_log_agree(
+    moves: list[tuple[int, Command]], at_once: int, late: list[int], tmp_path: Path
+) -> None:
     async with await open_store(f"sqlite:///{tmp_path / f'{next(_names)}.db'}") as store:
-        ledgers = [Ledger(store, lambda: 5) for _ in range(2)]
+        slow = cast("EventStore", LateReplies(store, iter(late)))
+        ledgers = [Ledger(slow, lambda: 5) for _ in range(2)]
         seen: list[Challenge] = []
         for ledger in ledgers:
             ledger.on_change(lambda record, own: seen.append(record.challenge) if own else None)
