@@ -118,8 +118,10 @@ class Player(Sitter):
         super().__init__(page, language)
         #: Sends what is chosen.
         self.send = self.bar.locator("[aria-keyshortcuts='Control+Enter']")
-        #: What the bar offers before anything, or anything more, is pointed at.
-        self.offered = self.bar.locator(".actions button")
+        #: Parts of a command that are not answered yet, or not with enough.
+        self.lacking = self.bar.locator(
+            "fieldset:has(.fault), fieldset:has(button[aria-pressed=false]):not(:has(button[aria-pressed=true]))"
+        )
         self.regions = page.locator(".regions [data-region]")
 
     async def drawn(self) -> None:
@@ -184,17 +186,35 @@ class Player(Sitter):
         if view.stage == "lead":
             return await self.play(next((role for role in own if role not in view.led), own[0]), "brave")
         before = await self.version()
-        more = self.bar.locator(".stepper button:last-child:not([aria-disabled=true])")
-        main = self.bar.locator(".actions .main")
-        for _ in range(30):
-            ready = await self.send.count() > 0
-            for button in [self.send] if ready else [more.first, main, self.offered.last]:
-                if await button.count() > 0:
-                    with contextlib.suppress(TimeoutError):
-                        await button.click(timeout=1000)
-                    break
-            on_its_way = await self.bar.get_by_text(says("play.sending", self.language)).count()
-            with contextlib.suppress(TimeoutError):
-                await self.reaches(before + 1, within_ms=20_000 if on_its_way else 300)
+        for _ in range(40):
+            button = await self.wanted()
+            if button is not None:
+                with contextlib.suppress(TimeoutError):
+                    await button.click(timeout=1000)
+            if await self.took_effect(before):
                 return None
         raise AssertionError(f"nothing was sent for {view.stage}: {await self.bar.inner_text()}")
+
+    async def wanted(self) -> Locator | None:
+        """What is to be pressed next, as the page offers it: what sends, what is still lacking, a command, a thing."""
+        for button in (
+            self.send,
+            self.lacking.locator("button[aria-pressed=false], .stepper button:last-child:not([aria-disabled=true])"),
+            self.bar.locator(".actions .main"),
+            self.page.locator(".table [data-usable]"),
+        ):
+            if await button.count() > 0:
+                return button.first
+        return None
+
+    async def took_effect(self, before: int) -> bool:
+        """Whether what was pressed last was a command: one that is on its way is waited for.
+
+        Args:
+            before: the version that was shown when it was decided upon.
+        """
+        on_its_way = await self.bar.get_by_text(says("play.sending", self.language)).count()
+        with contextlib.suppress(TimeoutError):
+            await self.reaches(before + 1, within_ms=20_000 if on_its_way else 300)
+            return True
+        return False
