@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { ViewSchema } from "../../gen/grimoire/games/broom_service/v1/broom_service_pb";
 import { PromptSchema } from "../../gen/grimoire/v1/prompt_pb";
+import { markedAs, meant } from "../../play/pointing";
 import { pointed } from "./pointed";
-import { keyRef, markedAs, meant, rolesShown } from "./refs";
+import { keyRef, rolesShown } from "./refs";
 
 const entry = (type: string, fields: Record<string, string>) => ({ type, fixed: Object.entries(fields).map(([name, ref]) => ({ name, ref })) });
 const refs = (stage: string, ...legal: object[]) =>

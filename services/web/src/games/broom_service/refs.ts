@@ -1,7 +1,6 @@
 import type { View } from "../../gen/grimoire/games/broom_service/v1/broom_service_pb";
 import type { Words } from "../../api/manifest.svelte";
 import { has, t } from "../../i18n/index.svelte";
-import type { Marks } from "../module";
 import { plotsOf } from "./geometry";
 import { cloudsAt, ownRoles } from "./picture";
 
@@ -11,18 +10,6 @@ export function regionRefs(view: View, region: string): readonly string[] {
   const clouds = cloudsAt(view, region);
   const [cloud] = clouds;
   return [`region:${region}`, ...(circle === "" ? [] : [`circle:${circle}`]), ...(clouds.length === 1 && cloud !== undefined ? [`space:${cloud.space}`] : [])];
-}
-
-/** Which of its refs a click on a thing means now: put back what is selected, else go on with what was begun, else begin. */
-export function meant(refs: readonly string[], marks: Marks): string {
-  const found = (set: ReadonlySet<string>) => refs.find((ref) => set.has(ref));
-  return found(marks.selected) ?? found(marks.targets) ?? found(marks.usable) ?? refs[0] ?? "";
-}
-
-/** How a thing is marked now. */
-export function markedAs(refs: readonly string[], marks: Marks): { readonly usable: boolean; readonly target: boolean; readonly selected: boolean } {
-  const [usable, target, selected] = [marks.usable, marks.targets, marks.selected].map((set) => refs.some((ref) => set.has(ref)));
-  return { usable: usable === true, target: target === true, selected: selected === true };
 }
 
 /** All roles in the order of the catalogue, as the choice of roles shows them. */

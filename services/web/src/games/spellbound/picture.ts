@@ -24,6 +24,15 @@ export function isPurged(view: View): boolean {
   return view.upperRow.filter(({ guard }) => !guard).length >= PURGED_AT;
 }
 
+/** So many cards may stay in the mage row when the story ends, besides Fortuna (SB-6.7). */
+export const STAY = 2;
+
+/** How many cards must still be played or discarded before the story can end; 0: it can, or no story is told. */
+export function tooMany({ state, result, lowerRow }: View): number {
+  if (state !== "story" || result !== undefined) return 0;
+  return Math.max(0, lowerRow.filter(({ group }) => group !== "fortuna").length - STAY);
+}
+
 /** What is forgotten at the end of the story, as keys of texts. */
 export function warningsOf(view: View): readonly ("idle" | "fortuna" | "fortuna_visited" | "purge")[] {
   if (view.result !== undefined) return [];

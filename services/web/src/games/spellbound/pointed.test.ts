@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { CardStepSchema, PlayCardSchema, SendToTowerSchema, ViewSchema } from "../../gen/grimoire/games/spellbound/v1/spellbound_pb";
 import { PromptSchema } from "../../gen/grimoire/v1/prompt_pb";
 import { choose, commands, draftOf, only, pick, remaining, selected, targets, usable, whole } from "../../play/composer";
+import { meant } from "../../play/pointing";
 import type { Marks } from "../module";
 import { pointed } from "./pointed";
-import { begins, keyRef, meant, placeRefs } from "./refs";
+import { beginnings, keyRef, placeRefs } from "./refs";
 
 const fixed = (fields: Record<string, string>) => Object.entries(fields).map(([name, value]) => ({ name, ref: `${name}:${value}` }));
 const one = (field: string, ...candidates: string[]) => ({ field, kind: { case: "one", value: { candidates } } });
@@ -63,15 +64,15 @@ describe("commands in things of the picture", () => {
 });
 
 describe("pointing", () => {
-  const at = (place: string, draft = draftOf(story)) => meant(placeRefs(place), marksOf(draft));
+  const at = (place: string, draft = draftOf(story)) => meant(placeRefs(place), beginnings(marksOf(draft)));
 
   it("at a place means a step of the card, unless the wand or a spell was begun", () => {
     expect(at("city_red")).toBe("place:city_red");
-    expect(begins("to:city_red", marksOf(draftOf(story)))).toBe(false);
-    const begun = pick(draftOf(story), "wand:now");
-    expect(at("city_red", begun)).toBe("to:city_red");
-    expect(only(pick(begun, "to:city_red"), "use_wand")).toBe(story.legal[0]);
-    expect(whole(begun, "use_wand")).toEqual([story.legal[2]]);
+    expect(beginnings(marksOf(draftOf(story))).usable.has("to:city_red")).toBe(false);
+    const wand = pick(draftOf(story), "wand:now");
+    expect(at("city_red", wand)).toBe("to:city_red");
+    expect(only(pick(wand, "to:city_red"), "use_wand")).toBe(story.legal[0]);
+    expect(whole(wand, "use_wand")).toEqual([story.legal[2]]);
     const spell = pick(pick(draftOf(story), "spell:teleport"), "mage:1");
     expect(remaining(pick(spell, at("city_red", spell)))).toEqual([story.legal[7]]);
   });

@@ -11,15 +11,9 @@ export function placeRefs(place: string): readonly string[] {
   return [`place:${place}`, `to:${place}`];
 }
 
-/** Whether something can begin with a thing; where to and whom is pointed at once it is clear what for. */
-export function begins(ref: string, marks: Marks): boolean {
-  return marks.usable.has(ref) && !/^(to|mage):/.test(ref);
-}
-
-/** Which of its refs a click on a thing means now: put back what is selected, else go on with what was begun, else begin. */
-export function meant(refs: readonly string[], marks: Marks): string {
-  const found = (set: ReadonlySet<string>) => refs.find((ref) => set.has(ref));
-  return found(marks.selected) ?? found(marks.targets) ?? refs.find((ref) => begins(ref, marks)) ?? refs[0] ?? "";
+/** The marks without what only goes on: where to and whom is pointed at once it is clear what for. */
+export function beginnings(marks: Marks): Marks {
+  return { ...marks, usable: new Set([...marks.usable].filter((ref) => !/^(to|mage):/.test(ref))) };
 }
 
 /** Cards of the mage row by their digits, and the wand. */

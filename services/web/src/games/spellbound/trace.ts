@@ -20,16 +20,17 @@ export const RESULTS = ["won", "one_step", "two_steps", "annihilation", "lost"] 
 
 /**
  * What changed: by piece or book the spaces that it moved, by place, village or card 1 where something happened; and of the
- * last encounter `encounter.<part>`, `encounter.sun`, `encounter.moon` and `encounter.result`, a number of RESULTS.
+ * last encounter `encounter.<part>`, `encounter.sun`, `encounter.moon`, `encounter.result`, a number of RESULTS, and of the
+ * command that led to it `encounter.version` and `encounter.seat`, -1 for the clock.
  */
 export function traceOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const event of entries.flatMap((entry) => entry.events)) take(event, found);
+  for (const entry of entries) for (const event of entry.events) take(event, entry, found);
   for (const [key, sum] of found) if (sum === 0 && !key.startsWith("encounter.")) found.delete(key);
   return found;
 }
 
-function take({ type, body }: Event, found: Map<string, number>): void {
+function take({ type, body }: Event, { version, seat }: Entry, found: Map<string, number>): void {
   const add = (key: string, delta: number): void => void found.set(key, (found.get(key) ?? 0) + delta);
   switch (type) {
     case "piece_moved": {
@@ -53,6 +54,8 @@ function take({ type, body }: Event, found: Map<string, number>): void {
       for (const part of PARTS) found.set(`encounter.${part}`, parts?.[part] ?? 0);
       found.set("encounter.sun", sun);
       found.set("encounter.moon", moon);
+      found.set("encounter.version", version);
+      found.set("encounter.seat", seat ?? -1);
       found.set("encounter.result", RESULTS.findIndex((each) => each === result));
     }
   }

@@ -128,6 +128,7 @@ describe("the view in words", () => {
     differs({ lowerRow: [{ card: "fortuna_deck", group: "fortuna" }] }, "Fortuna waits");
     differs({ lowerRow: [{ card: "fortuna_deck", group: "fortuna" }], fortunaVisited: true }, "Fortuna was visited");
     differs({ upperRow: ["a", "b", "c"].map((n) => ({ card: `witch_red_${n}`, group: "witch", moon: 1 })) }, "purged");
+    differs({ lowerRow: ["a", "b", "c", "d"].map((n) => ({ card: `basic_${n}`, group: "basic" })) }, "Before the story can end, play or discard 2 more cards: at most 2 may stay");
     differs({ trollBuster: true, dan: 7, arranged: true }, "Played with: Troll Buster, 7th Dan", "arranged");
     differs({ result: create(ResultSchema, { result: "won", reason: "final_battle" }) }, "The match is won: beaten");
     differs({ deck: ["centaur_1"], setAside: ["centaur_2"], box: ["vampire_1"], faceDown: ["", "halfling_1"] }, "Hidden before the end", "centaur 1", "Village 2: halfling 1", "centaur 2", "vampire 1");
@@ -136,6 +137,16 @@ describe("the view in words", () => {
   it("says the situation, and which book is caught next", () => {
     expect(situation(view, words, NAMES)).toMatch(/^Turn 601, mage A \(Mira\): story\. Books gained 630 of 4, lost 631 of 2; .*Caught with the next move: red book\.$/);
     expect(underWay(view, words, NAMES)).toBe("");
+  });
+
+  it("says why a story cannot end yet, and nothing of it where it can or none is told (SB-6.7)", () => {
+    const card = (group: string, n: number) => ({ card: `${group}_${n}`, group });
+    const told = (more: object) => underWay(create(ViewSchema, { ...FIELDS, ...more }), words, NAMES);
+    const three = [card("basic", 1), card("fortuna", 1), card("ally", 1), card("ally", 2)];
+    expect(told({ lowerRow: three })).toBe("Before the story can end, play or discard one more card: at most 2 may stay");
+    expect(told({ lowerRow: three.slice(0, 3) })).toBe("");
+    expect(told({ lowerRow: three, state: "witching" })).toBe("");
+    expect(told({ lowerRow: three, result: create(ResultSchema, { result: "lost", reason: "books_lost" }) })).toBe("");
   });
 });
 
@@ -175,8 +186,8 @@ describe("what changed", () => {
       event("wand_charged", toBinary(WandChargedSchema, create(WandChargedSchema, { mage: 1 }))),
       event("encounter_counted", toBinary(EncounterCountedSchema, create(EncounterCountedSchema, { sun: 3, moon: 7, result: "one_step", parts: { strength: 2, moonstones: 1, moonPile: 4, sunPile: 3 } }))),
     ];
-    const found = traceOf([{ events }] as unknown as readonly Entry[]);
+    const found = traceOf([{ version: 12, seat: 1, events }] as unknown as readonly Entry[]);
     expect([...found.entries()].filter(([key]) => !key.startsWith("encounter"))).toEqual([["hat_red", 1], ["silver", 1], ["village_03", 1], ["wand.1", 1]]);
-    expect(["strength", "moonstones", "minions", "sun", "moon", "result"].map((key) => found.get(`encounter.${key}`))).toEqual([2, 1, 0, 3, 7, 1]);
+    expect(["strength", "moonstones", "minions", "sun", "moon", "result", "version", "seat"].map((key) => found.get(`encounter.${key}`))).toEqual([2, 1, 0, 3, 7, 1, 12, 1]);
   });
 });

@@ -4,7 +4,7 @@ import { TemplateKind } from "../../gen/grimoire/v1/manifest_pb";
 import { t } from "../../i18n/index.svelte";
 import { reasonOf, seatName, termOf } from "../../play/sentence";
 import type { Facts, Section } from "../module";
-import { counted, gapOf, magesAt, strengthOfCard, warningsOf } from "./picture";
+import { counted, gapOf, magesAt, STAY, strengthOfCard, tooMany, warningsOf } from "./picture";
 import { WAND } from "./refs";
 
 type Names = readonly string[];
@@ -23,6 +23,12 @@ export function mageName(words: Words, mage: number): string {
 /** What stands on a card. */
 export function textOf(words: Words, card: string): string {
   return words.manifest.catalogues.find(({ name }) => name === "cards")?.items.find(({ id }) => id === card)?.text ?? "";
+}
+
+/** The moon force of a card that has some. */
+export function moonOf(words: Words, card: string): number {
+  const item = words.manifest.catalogues.find(({ name }) => name === "cards")?.items.find(({ id }) => id === card);
+  return Number(item?.facts.find(({ name }) => name === "moon_force")?.value ?? 0);
 }
 
 /** At the beginning of a line. */
@@ -135,6 +141,8 @@ function besides(view: View, words: Words, names: Names): string[] {
     if (passed !== "") items.push(t("spellbound.window_passed", { seats: passed }));
   }
   if (view.progress !== undefined) items.push(progressText(view, words));
+  const many = tooMany(view);
+  if (many > 0) items.push(t("spellbound.too_many", { n: many, stay: STAY }));
   return items;
 }
 
