@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from google.protobuf.message import Message
@@ -16,7 +16,7 @@ from broom_service.state import NO_ONE, Extra, Play, Result, Stage, State
 from grimoire.engine.tuples import put, without
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 
-__all__ = ["apply", "evolve"]
+__all__ = ["apply", "evolve", "fold"]
 
 # ---- the start -------------------------------------------------------------------------------------------------------
 
@@ -339,6 +339,12 @@ def apply(draft: Draft, event: Message) -> None:
 
 def evolve(state: State, event: Message) -> State:
     """The state after one event."""
+    return fold(state, (event,))
+
+
+def fold(state: State, events: Iterable[Message]) -> State:
+    """The state after these events, thawed and frozen once."""
     draft = Draft.of(state)
-    apply(draft, event)
+    for event in events:
+        apply(draft, event)
     return draft.freeze()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from google.protobuf.message import DecodeError, Message
 
 from broom_service.catalogue import DATA, DATA_BYTES, DATA_FILE
 from broom_service.course import Course
-from broom_service.evolve import evolve
+from broom_service.evolve import evolve, fold
 from broom_service.judge import judge
 from broom_service.leaving import RESIGNED, clear_timeouts, count_timeout, retire
 from broom_service.legal import legal_commands
@@ -122,6 +122,10 @@ class BroomService:
     def evolve(self, state: State, event: Message) -> State:
         """The state after one of the game's events."""
         return evolve(state, event)
+
+    def fold(self, state: State, events: Iterable[Message]) -> State:
+        """The state after some of them."""
+        return fold(state, events)
 
     # ---- what may be asked of a state --------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ from spellbound.state import (
     WindowKind,
 )
 
-__all__ = ["apply", "evolve"]
+__all__ = ["apply", "evolve", "fold"]
 
 _GUARD: Final = "guard"
 
@@ -599,6 +599,12 @@ def apply(draft: Draft, event: Message) -> None:
 
 def evolve(state: State, event: Message) -> State:
     """The state after one event."""
+    return fold(state, (event,))
+
+
+def fold(state: State, events: Iterable[Message]) -> State:
+    """The state after these events, thawed and frozen once."""
     draft = Draft.of(state)
-    apply(draft, event)
+    for event in events:
+        apply(draft, event)
     return draft.freeze()

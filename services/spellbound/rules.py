@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from google.protobuf.message import DecodeError, Message
 
@@ -28,7 +28,7 @@ from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from grimoire.v1 import match_pb2
 from spellbound.catalogue import DATA, DATA_BYTES, DATA_FILE
 from spellbound.course import Course
-from spellbound.evolve import evolve
+from spellbound.evolve import evolve, fold
 from spellbound.judge import ANY_TIME, judge, set_reaction_policy
 from spellbound.legal import legal_commands
 from spellbound.options import MAX_MAGES, configure, terms_of
@@ -118,6 +118,10 @@ class Spellbound:
     def evolve(self, state: State, event: Message) -> State:
         """The state after one of the game's events."""
         return evolve(state, event)
+
+    def fold(self, state: State, events: Iterable[Message]) -> State:
+        """The state after some of them."""
+        return fold(state, events)
 
     # ---- what may be asked of a state --------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from google.protobuf.message import Message
@@ -13,7 +13,7 @@ from two_towers.draft import Draft
 from two_towers.fields import FIELD_INDEX
 from two_towers.state import Phase, Result, State, Terms
 
-__all__ = ["evolve", "numbers_of"]
+__all__ = ["evolve", "fold", "numbers_of"]
 
 
 def numbers_of(numbers: pb.SeatNumbers) -> tuple[int, ...]:
@@ -137,6 +137,12 @@ _HANDLERS: dict[type[Message], Callable[[Draft, Any], None]] = {
 
 def evolve(state: State, event: Message) -> State:
     """The state after one event."""
+    return fold(state, (event,))
+
+
+def fold(state: State, events: Iterable[Message]) -> State:
+    """The state after these events, thawed and frozen once."""
     draft = Draft(state)
-    _HANDLERS[type(event)](draft, event)
+    for event in events:
+        _HANDLERS[type(event)](draft, event)
     return draft.freeze()

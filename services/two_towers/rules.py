@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from google.protobuf.message import DecodeError, Message
 
@@ -31,7 +31,7 @@ from two_towers.battlefields import BATTLEFIELDS
 from two_towers.cards import CARDS
 from two_towers.catalogue import DATA, DATA_BYTES, DATA_FILE
 from two_towers.deal import deal, first_seat
-from two_towers.evolve import evolve
+from two_towers.evolve import evolve, fold
 from two_towers.legal import legal_commands
 from two_towers.options import DEFAULTS, configure
 from two_towers.positions import position_fault
@@ -97,7 +97,7 @@ class TwoTowers:
         if terms.standard:
             events.append(pb.PileOrdered(cards=dealt.pile))
         events += [pb.HandDealt(seat=seat, cards=dealt.hands[seat]) for seat in (first, second)]
-        course = Course(self._fold(setup, events), draws)
+        course = Course(fold(self.initial(setup), events), draws)
         course.start_turn(1, first)
         begun = course.decision()
         lines = (terms.deck_type, str(first), ",".join(dealt.order))  # TT-9.5
@@ -112,7 +112,7 @@ class TwoTowers:
         fault = position_fault(position, terms)
         if fault:
             return rejections.bad_position(fault)
-        course = Course(self._fold(setup, [position]), draws)
+        course = Course(fold(self.initial(setup), (position,)), draws)
         if position.at == "turn_start":
             course.start_turn(position.turn_no, position.active_seat)
         elif position.at == "turn_end":
@@ -121,12 +121,6 @@ class TwoTowers:
         cards = [card for hand in position.hands for card in hand.cards if card != EMPTY]
         lines = (terms.deck_type, str(begun.state.terms.first_seat), ",".join((*cards, *position.pile)))
         return Start(lines, (position, *begun.events), begun.state)
-
-    def _fold(self, setup: Setup, events: list[Message]) -> State:
-        state = self.initial(setup)
-        for event in events:
-            state = evolve(state, event)
-        return state
 
     # ---- commands (TT-5) ---------------------------------------------------------------------------------------------
 
@@ -188,6 +182,10 @@ class TwoTowers:
     def evolve(self, state: State, event: Message) -> State:
         """The state after one of the game's events."""
         return evolve(state, event)
+
+    def fold(self, state: State, events: Iterable[Message]) -> State:
+        """The state after some of them."""
+        return fold(state, events)
 
     # ---- what may be asked of a state --------------------------------------------------------------------------------
 

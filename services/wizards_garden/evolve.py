@@ -28,7 +28,7 @@ from wizards_garden.state import (
     Terms,
 )
 
-__all__ = ["evolve"]
+__all__ = ["evolve", "fold"]
 
 
 def _pieces(ids: Iterable[str]) -> tuple[int, ...]:
@@ -367,7 +367,13 @@ _HANDLERS: dict[type[Message], Callable[[Draft, Any], None]] = {
 
 def evolve(state: State, event: Message) -> State:
     """The state after one event."""
+    return fold(state, (event,))
+
+
+def fold(state: State, events: Iterable[Message]) -> State:
+    """The state after these events, thawed and frozen once."""
     draft = Draft(state)
-    _HANDLERS[type(event)](draft, event)
-    draft.events += 1
+    for event in events:
+        _HANDLERS[type(event)](draft, event)
+        draft.events += 1
     return draft.freeze()

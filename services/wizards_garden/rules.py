@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from google.protobuf.message import DecodeError, Message
 
@@ -30,7 +30,7 @@ from wizards_garden.board import SPACES, START
 from wizards_garden.catalogue import DATA, DATA_BYTES, DATA_FILE
 from wizards_garden.course import Course
 from wizards_garden.deal import Deal, deal, first_seat
-from wizards_garden.evolve import evolve
+from wizards_garden.evolve import evolve, fold
 from wizards_garden.judge import judge
 from wizards_garden.legal import legal_commands
 from wizards_garden.options import DEFAULTS, configure
@@ -74,13 +74,11 @@ class WizardsGarden:
         """Deals, and asks the first seat to prepare; or arranges the position of an analysis match."""
         if setup.position:
             return self._start_arranged(setup)
-        state = self.initial(setup)
+        blank = self.initial(setup)
         first = first_seat(setup.options.get("first_player", DEFAULTS["first_player"]), draws)
-        dealt = deal(first=first, spells_per_player=state.terms.spells_per_player, draws=draws)
+        dealt = deal(first=first, spells_per_player=blank.terms.spells_per_player, draws=draws)
         events = _dealt(first, dealt)
-        for event in events:
-            state = evolve(state, event)
-        course = Course(state, draws)
+        course = Course(fold(blank, events), draws)
         course.enter(Stage.PREPARATION, first)
         begun = course.decision()
         lines = (str(first), ",".join(dealt.spirit_order), ",".join(dealt.spell_order))
@@ -134,6 +132,10 @@ class WizardsGarden:
     def evolve(self, state: State, event: Message) -> State:
         """The state after one of the game's events."""
         return evolve(state, event)
+
+    def fold(self, state: State, events: Iterable[Message]) -> State:
+        """The state after some of them."""
+        return fold(state, events)
 
     # ---- what may be asked of a state --------------------------------------------------------------------------------
 

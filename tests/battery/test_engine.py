@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from grimoire.engine import ALL, Actor, Decision, Illegal, Leaving
 from grimoire.fairness.draws import RecordedDraws
+from grimoire.match.rules import Rulebook
 from grimoire.match.scenario.legality import allows
 from grimoire.plugins import game_names
 from grimoire.v1 import match_pb2
@@ -115,6 +116,22 @@ def test_the_state_is_the_fold_of_the_events(contender, seed):
         assert fold(contender, turn.state, turn.events) == turn.after
         whole = fold(contender, whole, turn.events)
         assert whole == turn.after
+
+
+@every
+@settings(max_examples=4, deadline=None)
+@given(seed=seeds)
+def test_events_folded_together_come_to_what_they_come_to_one_by_one(contender, seed):
+    game = contender.plugin.game
+    fold = Rulebook(game).newest.fold
+    start, turns = started(contender, seed), list(random_match(contender, seed))
+    first = game.initial(setup_of(contender))
+    assert fold(first, ()) == first
+    assert fold(first, start.events) == start.state
+    for turn in turns:
+        assert fold(turn.state, turn.events) == turn.after
+    everything = [*start.events, *(event for turn in turns for event in turn.events)]
+    assert fold(first, everything) == turns[-1].after
 
 
 @some

@@ -4,6 +4,7 @@ from grimoire.engine.draws import Draws
 from grimoire.engine.game import (
     Bot,
     Decision,
+    Folding,
     Game,
     Leaving,
     MatchFacts,
@@ -47,6 +48,7 @@ __all__ = [
     "Decision",
     "Draws",
     "Fixed",
+    "Folding",
     "Game",
     "GameTexts",
     "Illegal",

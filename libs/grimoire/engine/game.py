@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
@@ -224,6 +224,19 @@ class Retiring(Protocol[S_contra]):
 
     def out(self, state: S_contra) -> frozenset[int]:
         """The seats that are out for good: nobody leaves them any more, and nobody is put there."""
+        ...
+
+
+@runtime_checkable
+class Folding(Protocol[S]):
+    """A `Game` that folds the events of an entry together, where thawing and freezing a state costs more than a change.
+
+    What has no such function is folded with `evolve`, one event at a time. Whoever overrides one of them in a subclass
+    overrides both.
+    """
+
+    def fold(self, state: S, events: Iterable[Message]) -> S:
+        """What `evolve` comes to when it is given these events one after the other."""
         ...
 
 

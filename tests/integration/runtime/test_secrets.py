@@ -68,6 +68,10 @@ class Leaky(TwoTowers):
         self.fail("evolve", state, event)
         return super().evolve(state, event)
 
+    def fold(self, state: Any, events: Any) -> Any:
+        self.fail("evolve", state, *events)
+        return super().fold(state, events)
+
     def prompts(self, state: Any) -> Any:
         self.fail("prompts", state)
         return super().prompts(state)
