@@ -23,6 +23,7 @@ RULES: dict[str, str] = {
     "not_authorised": "Only the platform itself may send {type}.",
     "stale_prompt": "This question is no longer open. Look at the match again; it may have moved on.",
     "not_your_prompt": "This question is put to another seat.",
+    "too_many_asides": "You have changed a lot here while nobody moved. Wait until the match has gone on.",
     "seats_are_kept": "In this match everybody keeps their seat; you may resign.",
     "already_left": "You have left this seat. Act in the match, or return to it, and it is yours again.",
     "not_left": "Whoever holds this seat is there.",

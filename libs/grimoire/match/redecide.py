@@ -11,7 +11,7 @@ from grimoire.engine import CLOCK, HOST, Actor, Game, SchemaError
 from grimoire.fairness.secret import Secret
 from grimoire.match.entry import Entry
 from grimoire.match.parsed import Parsed
-from grimoire.match.referee import Referee
+from grimoire.match.referee import MAX_ENTRIES, Referee
 from grimoire.match.rules import created_in
 from grimoire.match.state import MatchState
 from grimoire.v1 import audit_pb2, frame_pb2, match_pb2
@@ -57,7 +57,7 @@ def redecide(
     try:
         seed = _seed(log)
         forced = created.mode == match_pb2.MATCH_MODE_ANALYSIS
-        referee = Referee(rules, lambda *_: seed, host_key_id=created.host_key_id)
+        referee = Referee(rules, lambda *_: seed, host_key_id=created.host_key_id, most_asides=MAX_ENTRIES)
         state: MatchState[Any] | None = None
         for entry in log:
             state = _walk(referee, state, entry, forced)

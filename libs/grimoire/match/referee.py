@@ -31,7 +31,7 @@ from grimoire.fairness.draws import DrawRecorder, ForcedDraws, RecordedDraws
 from grimoire.fairness.export import MAX_ENTRY_BYTES
 from grimoire.fairness.names import check_match_id
 from grimoire.fairness.secret import Secret
-from grimoire.match import seats
+from grimoire.match import asides, seats
 from grimoire.match.clock import CLOCK_IDS
 from grimoire.match.codes import reject, reject_illegal
 from grimoire.match.entry import Entry, seal_parts
@@ -79,6 +79,8 @@ class Referee(Generic[S]):
         host_key_id: the key that new matches use.
         forced: analysis only: results set by hand.
         older: earlier versions of the rules.
+        most_asides: how much a seat may do unasked, see `grimoire.match.asides`. It is the host's patience, and no rule
+            of the game: an audit does not ask for it.
 
     Attributes:
         game, schema: of the newest rules.
@@ -92,6 +94,7 @@ class Referee(Generic[S]):
         host_key_id: str = "",
         forced: Forcing | None = None,
         older: Iterable[Game[S]] = (),
+        most_asides: int = asides.MAX_ASIDES,
     ) -> None:
         self.game = game
         self._older = tuple(older)
@@ -100,6 +103,7 @@ class Referee(Generic[S]):
         self._seeds = seeds
         self._host_key_id = host_key_id
         self._forced = forced
+        self._most_asides = most_asides
 
     def is_standing(self, code: str) -> bool:
         """Whether a command answers no prompt, by the newest rules."""
@@ -107,7 +111,14 @@ class Referee(Generic[S]):
 
     def with_forced(self, forced: Forcing) -> Referee[S]:
         """The same referee with these forced draws (analysis matches only)."""
-        return Referee(self.game, self._seeds, host_key_id=self._host_key_id, forced=forced, older=self._older)
+        return Referee(
+            self.game,
+            self._seeds,
+            host_key_id=self._host_key_id,
+            forced=forced,
+            older=self._older,
+            most_asides=self._most_asides,
+        )
 
     @property
     def has_older(self) -> bool:
@@ -294,6 +305,10 @@ class Referee(Generic[S]):
                 return reject("stale_prompt", version=version)
             if opened.prompt.seat != actor.seat:
                 return reject("not_your_prompt", version=version)
+        if actor.kind is ActorKind.SEAT:
+            too_many = asides.refusal(state, actor.seat, parsed, self._most_asides)
+            if too_many is not None:
+                return too_many
         if version >= MAX_ENTRIES - (kind != "void"):  # the last entry is the host's, to end and reveal a full match
             return reject("match_broken", version=version)
         return None
@@ -557,6 +572,7 @@ class Referee(Generic[S]):
         """
         match_id, version = after.match_id, after.version
         seat = actor.seat if actor.kind is ActorKind.SEAT else 0
+        after = asides.counted(after, seat if actor.kind is ActorKind.SEAT else None, events)
         header = match_pb2.EntryHeader(
             match_id=match_id,
             version=version,
@@ -671,26 +687,26 @@ class Referee(Generic[S]):
             if not events or not isinstance(events[0], match_pb2.MatchCreated):
                 raise ValueError("a match begins with match_created")
             state = first_state(head.match_id, events[0], head.server_time_ms, position)
-        rules = self.rules(state.rules_version)
+        rules = self.rules(state.rules_version).game
         if head.version != state.version + 1 or head.match_id != state.match_id:
             raise ValueError(f"version {head.version} does not follow version {state.version}")
         state = replace(state, version=head.version, time_ms=head.server_time_ms, hash=hash_)
         if state.leaving and head.actor == match_pb2.ACTOR_KIND_SEAT:
             state = seats.acted(state, head.seat)
-        own: list[Message] = []
+        game = state.game
         for event in events:
             folded = fold_platform(state, event, self._seed)
             if folded is not None:
                 state = folded
             else:
-                own.append(event)
-        if own:
-            # Neither side's events ask for the other's state, so the game's may wait until they are all known.
-            game = rules.game.initial(state.setup) if state.game is None else state.game
-            state = replace(state, game=rules.fold(game, own))
-        if state.phase is Phase.CLOSED and state.outcome is None and state.game is not None:
-            state = replace(state, outcome=rules.game.outcome(state.game))
-        return state
+                if game is None:
+                    game = rules.initial(state.setup)
+                game = rules.evolve(game, event)
+        if game is not state.game:
+            state = replace(state, game=game)
+        if state.phase is Phase.CLOSED and state.outcome is None and game is not None:
+            state = replace(state, outcome=rules.outcome(game))
+        return asides.counted(state, head.seat if head.actor == match_pb2.ACTOR_KIND_SEAT else None, events)
 
 
 def _position(command: bytes | None) -> bytes:

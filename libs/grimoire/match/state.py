@@ -75,6 +75,7 @@ class MatchState(msgspec.Struct, Generic[S], frozen=True):
         leaving: number of `grimoire.engine.Leaving`; 0: seats never change hands.
         missed: where they may, by seat: prompts that its holder has let run out, one after the other.
         away: seats whose holder has left, until another is bound or the holder acts again.
+        asides: by seat, what it has done unasked and the match has not made good since; empty: nothing.
     """
 
     match_id: str
@@ -104,6 +105,7 @@ class MatchState(msgspec.Struct, Generic[S], frozen=True):
     leaving: int = 0
     missed: tuple[int, ...] = ()
     away: frozenset[int] = frozenset()
+    asides: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Names no hidden fact, so that it may stand in a log line."""
