@@ -687,25 +687,25 @@ class Referee(Generic[S]):
             if not events or not isinstance(events[0], match_pb2.MatchCreated):
                 raise ValueError("a match begins with match_created")
             state = first_state(head.match_id, events[0], head.server_time_ms, position)
-        rules = self.rules(state.rules_version).game
+        rules = self.rules(state.rules_version)
         if head.version != state.version + 1 or head.match_id != state.match_id:
             raise ValueError(f"version {head.version} does not follow version {state.version}")
         state = replace(state, version=head.version, time_ms=head.server_time_ms, hash=hash_)
         if state.leaving and head.actor == match_pb2.ACTOR_KIND_SEAT:
             state = seats.acted(state, head.seat)
-        game = state.game
+        own: list[Message] = []
         for event in events:
             folded = fold_platform(state, event, self._seed)
             if folded is not None:
                 state = folded
             else:
-                if game is None:
-                    game = rules.initial(state.setup)
-                game = rules.evolve(game, event)
-        if game is not state.game:
-            state = replace(state, game=game)
-        if state.phase is Phase.CLOSED and state.outcome is None and game is not None:
-            state = replace(state, outcome=rules.outcome(game))
+                own.append(event)
+        if own:
+            # Neither side's events ask for the other's state, so the game's may wait until they are all known.
+            game = rules.game.initial(state.setup) if state.game is None else state.game
+            state = replace(state, game=rules.fold(game, own))
+        if state.phase is Phase.CLOSED and state.outcome is None and state.game is not None:
+            state = replace(state, outcome=rules.game.outcome(state.game))
         return asides.counted(state, head.seat if head.actor == match_pb2.ACTOR_KIND_SEAT else None, events)
 
 
