@@ -18,6 +18,7 @@ describe("an encounter", () => {
     const trace = new Map(Object.entries({ ...parts, moon: 16, sun: 9, result: 2, version: 40, seat: 1 }).map(([key, n]) => [`encounter.${key}`, n]));
     expect(meetingOf(create(ViewSchema, {}), trace, moonOf)).toEqual({
       id: 40,
+      battle: false,
       seat: 1,
       rows: [
         { part: "strength", moon: 3, sun: null },
@@ -42,8 +43,9 @@ describe("an encounter", () => {
       tower: { strength: 3, sunForce: 5, moonForce: 15, minions: ["skeleton_army", "danzer"] },
       stones: [{ number: 1, stone: "sun" }, { number: 2, stone: "moon", turned: true }, { number: 3, stone: "moon" }],
     });
-    expect(meetingOf(view, new Map([["encounter.result", 0]]), moonOf)).toEqual({
+    expect(meetingOf(view, new Map([["encounter.result", 0], ["encounter.books", 4]]), moonOf)).toEqual({
       id: 0,
+      battle: false,
       seat: null,
       rows: [
         { part: "strength", moon: 3, sun: null },
@@ -53,5 +55,8 @@ describe("an encounter", () => {
       ],
       total: null,
     });
+    const battle = meetingOf(view, new Map([["encounter.battle", 1], ["encounter.books", 4]]), moonOf);
+    expect(battle?.battle).toBe(true);
+    expect(battle?.rows.at(-1)).toEqual({ part: "books", moon: null, sun: 4 });
   });
 });

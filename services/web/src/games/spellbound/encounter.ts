@@ -25,6 +25,8 @@ export interface Row {
 export interface Meeting {
   /** Tells it from the one before. */
   readonly id: number;
+  /** The final battle. */
+  readonly battle: boolean;
   readonly rows: readonly Row[];
   /** Null: somebody is still asked about the stones. */
   readonly total: { readonly moon: number; readonly sun: number; readonly result: (typeof RESULTS)[number] } | null;
@@ -39,12 +41,17 @@ export interface Meeting {
  * @param moonOf the moon force of a card.
  */
 export function meetingOf(view: View, trace: ReadonlyMap<string, number>, moonOf: (card: string) => number): Meeting | null {
-  if (view.window?.window === "encounter_stones") return { id: 0, rows: rowsOf(soFar(view, moonOf)), total: null, seat: null };
+  const battle = trace.has("encounter.battle");
+  if (view.window?.window === "encounter_stones") {
+    const books = battle ? (trace.get("encounter.books") ?? 0) : 0;
+    return { id: 0, battle, rows: rowsOf(soFar(view, books, moonOf)), total: null, seat: null };
+  }
   const result = RESULTS[trace.get("encounter.result") ?? -1];
   if (result === undefined) return null;
   const seat = trace.get("encounter.seat") ?? -1;
   return {
     id: trace.get("encounter.version") ?? 0,
+    battle,
     rows: rowsOf((part) => trace.get(`encounter.${part}`) ?? 0),
     total: { moon: trace.get("encounter.moon") ?? 0, sun: trace.get("encounter.sun") ?? 0, result },
     seat: seat < 0 ? null : seat,
@@ -58,7 +65,7 @@ function rowsOf(force: (part: Counted) => number): Row[] {
 }
 
 /** The stones lie there, and may still be turned (SB-16.7). */
-function soFar({ tower, stones }: View, moonOf: (card: string) => number): (part: Counted) => number {
+function soFar({ tower, stones }: View, books: number, moonOf: (card: string) => number): (part: Counted) => number {
   const suns = stones.filter(({ stone, turned }) => stone === "sun" || turned).length;
   const minions = (tower?.minions ?? []).reduce((sum, minion) => sum + moonOf(minion), 0);
   const forces: Readonly<Partial<Record<Counted, number>>> = {
@@ -68,6 +75,7 @@ function soFar({ tower, stones }: View, moonOf: (card: string) => number): (part
     minions,
     sunstones: suns,
     sunPile: tower?.sunForce ?? 0,
+    books,
   };
   return (part) => forces[part] ?? 0;
 }

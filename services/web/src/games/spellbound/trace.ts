@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 
 import {
+  BattleDeclaredSchema,
   BookMovedSchema,
   DestinyCardDrawnSchema,
   EncounterCountedSchema,
@@ -21,7 +22,7 @@ export const RESULTS = ["won", "one_step", "two_steps", "annihilation", "lost"] 
 /**
  * What changed: by piece or book the spaces that it moved, by place, village or card 1 where something happened; and of the
  * last encounter `encounter.<part>`, `encounter.sun`, `encounter.moon`, `encounter.result`, a number of RESULTS, and of the
- * command that led to it `encounter.version` and `encounter.seat`, -1 for the clock.
+ * command that led to it `encounter.version` and `encounter.seat`, -1 for the clock; `encounter.battle` if it is the final one.
  */
 export function traceOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
@@ -49,6 +50,10 @@ function take({ type, body }: Event, { version, seat }: Entry, found: Map<string
       return void found.set(fromBinary(DestinyCardDrawnSchema, body).card, 1);
     case "wand_charged":
       return add(`wand.${fromBinary(WandChargedSchema, body).mage}`, 1);
+    case "battle_declared": {
+      found.set("encounter.battle", 1);
+      return void found.set("encounter.books", fromBinary(BattleDeclaredSchema, body).books.filter(({ use }) => use === "sun").length);
+    }
     case "encounter_counted": {
       const { sun, moon, parts, result } = fromBinary(EncounterCountedSchema, body);
       for (const part of PARTS) found.set(`encounter.${part}`, parts?.[part] ?? 0);

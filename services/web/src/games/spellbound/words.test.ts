@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { Words } from "../../api/manifest.svelte";
 import {
+  BattleDeclaredSchema,
   BookMovedSchema,
   EncounterCountedSchema,
   MageMovedSchema,
@@ -186,6 +187,9 @@ describe("what changed", () => {
       event("wand_charged", toBinary(WandChargedSchema, create(WandChargedSchema, { mage: 1 }))),
       event("encounter_counted", toBinary(EncounterCountedSchema, create(EncounterCountedSchema, { sun: 3, moon: 7, result: "one_step", parts: { strength: 2, moonstones: 1, moonPile: 4, sunPile: 3 } }))),
     ];
+    const declared = create(BattleDeclaredSchema, { books: ["sun", "danzer", "sun"].map((use) => ({ use })) });
+    const battle = traceOf([{ version: 1, seat: 0, events: [event("battle_declared", toBinary(BattleDeclaredSchema, declared))] }] as unknown as readonly Entry[]);
+    expect([...battle.entries()]).toEqual([["encounter.battle", 1], ["encounter.books", 2]]);
     const found = traceOf([{ version: 12, seat: 1, events }] as unknown as readonly Entry[]);
     expect([...found.entries()].filter(([key]) => !key.startsWith("encounter"))).toEqual([["hat_red", 1], ["silver", 1], ["village_03", 1], ["wand.1", 1]]);
     expect(["strength", "moonstones", "minions", "sun", "moon", "result", "version", "seat"].map((key) => found.get(`encounter.${key}`))).toEqual([2, 1, 0, 3, 7, 1, 12, 1]);
