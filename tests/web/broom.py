@@ -31,6 +31,15 @@ EVERYTHING: Mapping[str, str] = {
     "forest_tiles": "true",
     "hill_tiles": "true",
 }
+# The key that leads from where the focus is towards a button; empty: it is there.
+_KEY_TOWARDS = """each => {
+    const at = document.activeElement;
+    if (at === each) return "";
+    if (at.matches("input")) return "Tab";
+    if (each.closest(".table") !== null) return "n";
+    if (at.closest(".prompt") === null) return ".";
+    return each.compareDocumentPosition(at) & Node.DOCUMENT_POSITION_FOLLOWING ? "Shift+Tab" : "Tab";
+}"""
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,27 @@ async def arranged(
             await session.close()
 
 
+@asynccontextmanager
+async def together(address: str, kept: Path, position: Mapping[str, Any], **options: str) -> AsyncIterator[Company]:
+    """A match of two people that begins in a position."""
+    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:2]]
+    try:
+        for client, name in zip(clients, NAMES, strict=False):
+            await client.guest(name)
+        opened = await clients[0].play_position(GAME, position, options=options, seats=2, invite=True)
+        await clients[1].join(opened.challenge_id)
+        match_id = (await clients[0].matched(opened.challenge_id)).match_id
+        sessions = [await client.open_match(match_id) for client in clients]
+        for session in sessions:
+            await session.started(timeout_s=30)
+        yield Company(match_id, clients, sessions)
+        for session in sessions:
+            await session.close()
+    finally:
+        for client in clients:
+            await client.close()
+
+
 class Player(Sitter):
     """A person at a seat of Broom Service.
 
@@ -123,6 +153,8 @@ class Player(Sitter):
             "fieldset:has(.fault), fieldset:has(button[aria-pressed=false]):not(:has(button[aria-pressed=true]))"
         )
         self.regions = page.locator(".regions [data-region]")
+        #: What can be picked on the table.
+        self.things = page.locator(".table [data-usable]:not(.selected)")
 
     async def drawn(self) -> None:
         """Waits until the map is there."""
@@ -180,7 +212,7 @@ class Player(Sitter):
         Args:
             view: what this seat sees.
         """
-        own = next((each.roles for each in view.seats if each.roles), ())
+        own: Sequence[str] = next((each.roles for each in view.seats if each.roles), ())
         if view.stage == "choose":
             return await self.choose(ROLES[:4])
         if view.stage == "lead":
@@ -201,11 +233,46 @@ class Player(Sitter):
             self.send,
             self.lacking.locator("button[aria-pressed=false], .stepper button:last-child:not([aria-disabled=true])"),
             self.bar.locator(".actions .main"),
-            self.page.locator(".table [data-usable]"),
+            self.page.locator(".table .target"),
+            self.things,
         ):
             if await button.count() > 0:
                 return button.first
         return None
+
+    async def go_to(self, button: Locator) -> bool:
+        """Leads the focus to a button by keys alone; False if it went away meanwhile.
+
+        On the table from one thing that can be picked to the next, elsewhere from part to part and from stop to stop.
+        """
+        for _ in range(80):
+            try:
+                key = await button.evaluate(_KEY_TOWARDS, timeout=1000)
+            except TimeoutError:
+                return False
+            if key == "":
+                return True
+            await self.page.keyboard.press(key)
+        raise AssertionError(f"no key leads to {await button.evaluate('each => each.outerHTML')}")
+
+    async def act_by_keys(self, *first: str) -> None:
+        """Does what is asked with keys alone, as the page offers it first.
+
+        Args:
+            first: keys to begin with; what they leave open is done as offered.
+        """
+        before = await self.version()
+        for key in first:
+            await self.page.keyboard.press(key)
+        for _ in range(60):
+            button = await self.wanted()
+            if await self.send.count() > 0:
+                await self.page.keyboard.press("Control+Enter")
+            elif button is not None and await self.go_to(button):
+                await self.page.keyboard.press("Enter")
+            if await self.took_effect(before):
+                return
+        raise AssertionError(f"no key sent anything: {await self.bar.inner_text()}")
 
     async def took_effect(self, before: int) -> bool:
         """Whether what was pressed last was a command: one that is on its way is waited for.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.async_api import TimeoutError, expect  # noqa: A004 (it is what they raise)
+from playwright.async_api import expect
 
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.plugins import load_game
@@ -41,7 +42,7 @@ async def test_five_browsers_play_with_everything(person: Callable[..., Person],
     """Each of five does everything that is asked of it at least once by hand; what comes again a program decides."""
     rng = random.Random(5)
     async with (
-        company(str(stack.config.gateway), tmp_path, **EVERYTHING) as table,
+        company(str(stack.config.gateway), tmp_path, 5, **EVERYTHING) as table,
         person() as aino,
         person(PHONE) as vaino,
         person(dark=True) as otso,
@@ -78,18 +79,6 @@ async def test_five_browsers_play_with_everything(person: Callable[..., Person],
         await mielikki.axe(at="the end")
 
 
-async def keys(player: Player, *pressed: str) -> None:
-    """Presses keys until a command has taken effect: what has only just come takes no key."""
-    before = await player.version()
-    for _ in range(20):
-        for key in pressed:
-            await player.page.keyboard.press(key)
-        with contextlib.suppress(TimeoutError):
-            await player.reaches(before + 1, within_ms=1500)
-            return
-    raise AssertionError(f"{pressed} did nothing: {await player.bar.inner_text()}")
-
-
 async def pick_by_key(player: Player, role: str, digit: int) -> None:
     """Presses a role's digit until it is picked: while a command is under way nothing is."""
     card = player.thing(f"role:{role}")
@@ -102,34 +91,77 @@ async def pick_by_key(player: Player, role: str, digit: int) -> None:
     raise AssertionError(f"{digit} picked nothing")
 
 
-async def by_keys(player: Player, view: pb.View) -> None:
-    """Does what is asked by keys alone: parts of an action are given up."""
-    if view.stage == "choose":
-        for digit, role in enumerate(ROLES[:4], 1):
-            await pick_by_key(player, role, digit)
-        await keys(player, "Control+Enter")
-    elif view.stage == "lead":
-        await pick_by_key(player, next(each.roles for each in view.seats if each.roles)[0], 1)
-        await keys(player, "b", "Control+Enter")
-    elif view.stage == "follow":
-        await keys(player, "c", "Control+Enter")
-    elif view.stage == "offer":
-        await keys(player, "Control+Enter")
-    else:
-        await keys(player, "k", "Control+Enter")
+def done_by(before: pb.View, after: pb.View) -> set[str]:
+    """Which commands of a step the first seat has taken between two views."""
+    old, new = before.seats[0], after.seats[0]
+    kinds = ("orange", "green", "purple", "wand")
+    gains = [getattr(new.resources, kind) - getattr(old.resources, kind) for kind in kinds]
+    return {
+        command
+        for command, taken in (
+            ("gather", min(gains) >= 0 and max(gains) > 0),
+            ("move_pawn", new.pawns != old.pawns),
+            ("deliver", new.vp > old.vp and min(gains) < 0 and new.pawns == old.pawns),
+        )
+        if taken
+    }
 
 
 async def test_a_seat_by_keys_alone(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    """Roles by their digits, stances by their letters; resources are taken, pawns fly and deliver."""
     rng = random.Random(2)
+    done: set[str] = set()
+    offered_alone: set[str] = set()
     async with company(str(stack.config.gateway), tmp_path, 2) as table, person() as aino:
         player = await table.sit(0, aino)
         await player.drawn()
-        while not table.sessions[0].finished:
-            if (seat := table.asked()) == 1:
+        for turn in itertools.count():
+            if table.sessions[0].finished:
+                break
+            if table.asked() == 1:
                 await by_program(table, 1, rng)
                 continue
-            await player.reaches(table.sessions[seat].version)
-            await by_keys(player, table.view(0))
+            before = table.view(0)
+            await player.reaches(table.sessions[0].version)
+            offered = {entry.type for each in table.sessions[0].own_prompts for entry in each.legal} & STEPS
+            if len(offered) == 1:
+                offered_alone |= offered
+            await by_keys(player, before, turn, may_skip=offered <= done)
             await everywhere(table, await player.version())
+            if before.stage == "steps":
+                done |= done_by(before, table.view(0))
         await player.reaches(table.sessions[0].version)
         await expect(player.page.get_by_role("region", name=says("match.end.title"))).to_be_visible()
+        assert {"gather", "move_pawn"} <= done
+        assert offered_alone <= done
+
+
+STEPS = {"gather", "move_pawn", "deliver"}
+
+
+async def by_keys(player: Player, view: pb.View, turn: int, *, may_skip: bool) -> None:
+    """Does what is asked by keys alone; now and then points at a thing first, now and then gives up a step.
+
+    Args:
+        player: whose browser it is.
+        view: what this seat sees.
+        turn: of the match, to vary what is done.
+        may_skip: each command that is offered was sent before.
+    """
+    if view.stage == "choose":
+        for at in range(view.round, view.round + 4):
+            await pick_by_key(player, ROLES[at % 10], (at + 1) % 10)
+        await player.act_by_keys()
+    elif view.stage == "lead":
+        own = view.seats[0].roles
+        role = next((role for role in own if role not in view.led), own[0])
+        await pick_by_key(player, role, list(own).index(role) + 1)
+        await player.act_by_keys("b")
+    elif view.stage == "follow":
+        await player.act_by_keys("c" if turn % 2 else "b")
+    elif view.stage == "steps" and may_skip and turn % 4 == 0:
+        await player.act_by_keys("k")
+    elif view.stage == "steps" and turn % 2 == 0:
+        await player.act_by_keys("n", "Enter")
+    else:
+        await player.act_by_keys()

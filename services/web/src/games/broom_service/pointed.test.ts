@@ -5,7 +5,7 @@ import { ViewSchema } from "../../gen/grimoire/games/broom_service/v1/broom_serv
 import { PromptSchema } from "../../gen/grimoire/v1/prompt_pb";
 import { markedAs, meant } from "../../play/pointing";
 import { pointed } from "./pointed";
-import { keyRef, rolesShown } from "./refs";
+import { keyRef, regionRefs, rolesShown } from "./refs";
 
 const entry = (type: string, fields: Record<string, string>) => ({ type, fixed: Object.entries(fields).map(([name, ref]) => ({ name, ref })) });
 const refs = (stage: string, ...legal: object[]) =>
@@ -31,6 +31,12 @@ describe("things", () => {
     expect(meant(["region:p1", "circle:A"], marks)).toBe("circle:A");
     expect(markedAs(["region:p1"], marks)).toEqual({ usable: true, target: false, selected: false });
     expect(meant(["region:p2"], { usable: none, targets: none, selected: none })).toBe("region:p2");
+  });
+
+  it("of a region are itself, its circle, its one cloud and one's own pawns", () => {
+    const view = create(ViewSchema, { board: "front", seats: [{ seat: 0, pawns: ["h1", "p1"] }, { seat: 1, pawns: ["h1", "h1"] }], clouds: [{ region: "h1", space: "c01" }] });
+    expect(regionRefs(view, "h1", 0).filter((ref) => !ref.startsWith("circle:"))).toEqual(["region:h1", "space:c01", "pawn:0"]);
+    expect(regionRefs(view, "h1", null).some((ref) => ref.startsWith("pawn:"))).toBe(false);
   });
 
   it("have keys: roles by digits as they lie, stances by letters", () => {

@@ -2,14 +2,20 @@ import type { View } from "../../gen/grimoire/games/broom_service/v1/broom_servi
 import type { Words } from "../../api/manifest.svelte";
 import { has, t } from "../../i18n/index.svelte";
 import { plotsOf } from "./geometry";
-import { cloudsAt, ownRoles } from "./picture";
+import { cloudsAt, ownRoles, pawnsIn } from "./picture";
 
-/** A region is pointed at as itself, as its stone circle, and as the cloud on it where there is but one. */
-export function regionRefs(view: View, region: string): readonly string[] {
+/** A region is pointed at as itself, as its stone circle, as the cloud on it where there is but one, and as one's own pawns in it. */
+export function regionRefs(view: View, region: string, me: number | null): readonly string[] {
   const circle = plotsOf(view.board).find(({ id }) => id === region)?.circle ?? "";
   const clouds = cloudsAt(view, region);
   const [cloud] = clouds;
-  return [`region:${region}`, ...(circle === "" ? [] : [`circle:${circle}`]), ...(clouds.length === 1 && cloud !== undefined ? [`space:${cloud.space}`] : [])];
+  const own = pawnsIn(view, region, me).filter(({ seat }) => seat === me);
+  return [
+    `region:${region}`,
+    ...(circle === "" ? [] : [`circle:${circle}`]),
+    ...(clouds.length === 1 && cloud !== undefined ? [`space:${cloud.space}`] : []),
+    ...own.map(({ pawn }) => `pawn:${pawn}`),
+  ];
 }
 
 /** All roles in the order of the catalogue, as the choice of roles shows them. */
