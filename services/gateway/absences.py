@@ -47,7 +47,10 @@ def mark_away(match_id: str, seat: int, since_ms: int) -> envelope_pb2.Submissio
 
 
 class Absences:
-    """Goes round every few seconds. It speaks only of whom this edge has seen come and go.
+    """Goes round every few seconds. It speaks of whom this edge has seen come and go.
+
+    In a match that is older than this edge, whoever has not come while another follows it for as long as makes an
+    absence is away, too: when the edge was restarted, that one may have been gone already.
 
     Nobody is away where seats never change hands, where a turn has an hour or more, or where nobody else waits.
 
@@ -79,6 +82,11 @@ class Absences:
     async def look(self) -> None:
         """One round."""
         before_ms = self._now_ms() - _GONE_MS
+        for match_id in self._presence.newcomers(before_ms):
+            try:
+                await self._compare(match_id)
+            except Refused as error:
+                _log.info("presence_not_compared_yet", match_id=match_id, why=type(error).__name__)
         for absence in self._presence.absences(before_ms):
             try:
                 await self._look_at(absence, before_ms)
@@ -92,6 +100,12 @@ class Absences:
             except Exception:
                 _log.exception("absences_failed")
             await asyncio.sleep(_ROUND_S)
+
+    async def _compare(self, match_id: str) -> None:
+        """Once for each match: who should have come back since this edge began?"""
+        facts = await self._matches.facts(match_id)
+        is_older = facts.created_ms < self._presence.began_ms
+        self._presence.compare(match_id, facts.people if is_older else ())
 
     async def _look_at(self, absence: Absence, before_ms: int) -> None:
         facts = await self._matches.facts(absence.match_id)

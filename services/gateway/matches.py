@@ -47,6 +47,7 @@ class MatchFacts(msgspec.Struct, frozen=True):
         changing: seats may change hands.
         people: seats that people hold.
         hurried: there are time limits, all of them shorter than an hour: who plays is expected to be there.
+        created_ms: when it was created, UTC ms.
     """
 
     match_id: MatchId
@@ -58,6 +59,7 @@ class MatchFacts(msgspec.Struct, frozen=True):
     changing: bool = False
     people: frozenset[int] = frozenset()
     hurried: bool = False
+    created_ms: int = 0
 
     def delay_for(self, viewer: Viewer) -> int:
         """Seconds by which these eyes see it later."""
@@ -109,6 +111,7 @@ class Matches:
             changing=bool(head.created.leaving),
             people=frozenset(seat for seat, sits in sitters if sits.kind == match_pb2.OCCUPANT_KIND_PERSON),
             hurried=_hurried(head.created.time_control),
+            created_ms=head.created_ms,
         )
         fresh_s = _CHANGING_S if facts.changing and not facts.over else _FRESH_S
         self._known[key] = (self._now() + fresh_s, facts)

@@ -10,7 +10,7 @@ import contextlib
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -65,6 +65,10 @@ class _Match:
         """Seats that were followed since it was told last: also who goes again at once has been there."""
         self.watching = 0
         """Watchers here and elsewhere, as told."""
+        self.followed_ms = 0
+        """Since when seats are followed here without a break; 0: none is."""
+        self.is_compared = False
+        """See `Presence.newcomers`."""
         self.shown = lobby_pb2.Presence()
         self.listeners: set[asyncio.Event] = set()
         self.settling: asyncio.TimerHandle | None = None
@@ -86,6 +90,8 @@ class Presence:
 
     def __init__(self, news: News, now_ms: Callable[[], int], now: Callable[[], float] = time.monotonic) -> None:
         self._news = news
+        self.began_ms = now_ms()
+        """Since when this instance sees anybody, UTC ms."""
         self._now_ms = now_ms
         self._now = now
         self._instance = secrets.token_hex(8)
@@ -145,6 +151,26 @@ class Presence:
                 found.append(Absence(match_id, match.online, gone))
         return found
 
+    def newcomers(self, before_ms: int) -> list[str]:
+        """Matches of which a seat is followed here since before this time (UTC ms), each until it has been compared."""
+        return [
+            match_id
+            for match_id, match in self._matches.items()
+            if not match.is_compared and 0 < match.followed_ms <= before_ms
+        ]
+
+    def compare(self, match_id: str, seats: Iterable[int]) -> None:
+        """These seats of a match should be followed if their people are there.
+
+        Who has not come since the match is followed here counts as gone since then: whoever left before this instance
+        began was not seen to leave.
+        """
+        match = self._match(match_id)
+        match.is_compared = True
+        for seat in seats:
+            if seat not in match.online and seat not in match.seats and match.followed_ms:
+                match.since_ms.setdefault(seat, match.followed_ms)
+
     def repeat(self) -> None:
         """Tells the others again what is so here, and forgets who fell silent; to be called every few seconds."""
         now = self._now()
@@ -181,14 +207,17 @@ class Presence:
         self._matches.move_to_end(match_id)
         return match
 
-    @staticmethod
-    def _count(match: _Match, seat: int | None, by: int) -> None:
+    def _count(self, match: _Match, seat: int | None, by: int) -> None:
         if seat is None:
             match.watchers += by
             return
         match.seats[seat] += by
         if not match.seats[seat]:
             del match.seats[seat]
+        if not match.seats:
+            match.followed_ms = 0
+        elif not match.followed_ms:
+            match.followed_ms = self._now_ms()
 
     def _changed(self, match_id: str, match: _Match) -> None:
         if match.settling is None and not self._closed:
