@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Locator, Page, TimeoutError, expect  # noqa: A004 (it is what they raise)
+from playwright.async_api import Locator, expect
 
 from grimoire.client import Client
 from grimoire.client.tables import MINE, OPEN
 from grimoire.games.spellbound.v1 import spellbound_pb2 as pb
 from tests.web.people import Person
+from tests.web.seats import Sitter
 from tests.web.texts import says
 
 GAME = "spellbound"
@@ -105,19 +107,8 @@ async def together(address: str, kept: Path, position: Mapping[str, Any], **opti
             await client.close()
 
 
-class Player:
-    """A person at a seat: points at cards, places, the wand and spells, and presses what the bar offers.
-
-    Args:
-        page: the match's.
-        language: the page's.
-    """
-
-    def __init__(self, page: Page, language: str = "en") -> None:
-        self.page = page
-        self.language = language
-        self.table = page.locator("[data-stage]")
-        self.bar = page.get_by_role("region", name=says("play.prompt", language), exact=True)
+class Player(Sitter):
+    """A person at a seat: points at cards, places, the wand and spells, and presses what the bar offers."""
 
     def part(self, key: str) -> Locator:
         """A part of the picture by the key of its name."""
@@ -135,18 +126,6 @@ class Player:
     async def drawn(self) -> None:
         """Waits until the table is there."""
         await expect(self.part("villages").get_by_role("button").first).to_be_visible(timeout=60_000)
-
-    async def version(self) -> int:
-        """The version that is shown."""
-        return int(await self.table.get_attribute("data-version") or 0)
-
-    async def reaches(self, version: int, *, within_ms: float = 20_000) -> None:
-        """Waits until at least so much is shown."""
-        await self.page.wait_for_function(
-            "(version) => Number(document.querySelector('[data-version]')?.dataset.version) >= version",
-            arg=version,
-            timeout=within_ms,
-        )
 
     async def asked(self) -> None:
         """Waits until something is asked of this seat."""
@@ -166,22 +145,16 @@ class Player:
         return self.bar.get_by_role("button", name=re.compile(f"^{name}"))
 
     async def press(self, name: str, *, once_more: str = "") -> None:
-        """Presses what sends a command until it has taken effect: one that has only just come takes no click.
+        """Presses what sends a command until it has taken effect.
 
         Args:
             name: how the button's name begins.
             once_more: how the answer begins that a grave command asks for.
         """
-        before = await self.version()
-        names = [name, *([once_more] if once_more else [])]
-        for _ in range(20):
-            for each in names:
-                with contextlib.suppress(TimeoutError):
-                    await self.button(each).first.click(timeout=1000)
-            with contextlib.suppress(TimeoutError):
-                await self.reaches(before + 1, within_ms=1000)
-                return
-        raise AssertionError(f"{name} was never sent")
+        button = self.button(name)
+        if once_more:
+            button = button.or_(self.button(once_more))
+        await self.press_until_sent(button.first, await self.version())
 
     async def pick(self, ref: str) -> None:
         """Points at a thing until it is picked: while a command is under way nothing is."""
@@ -197,31 +170,68 @@ class Player:
     # ---- whole turns by mouse ----------------------------------------------------------------------------------------
 
     async def take_turn(self) -> None:
-        """Sends a card to the tower, moves if a card allows it, discards what is too much, ends the story."""
-        await self.asked()
-        wicked = self.row("wicked_row")
-        card = (
-            wicked.first
-            if await wicked.count()
-            else self.row("mage_row").and_(self.page.locator("[data-usable]")).first
-        )
-        await self.pick(str(await card.get_attribute("data-ref")))
+        """Plays on until the story was ended: what is asked of others meanwhile is theirs to answer."""
+        while not await self.answers():
+            pass
+
+    async def answers(self) -> bool:
+        """Answers what is asked of this seat; whether that ended the story, or the match is over."""
+        if not await self.asked_or_over():
+            return True
+        kind = await self.kind()
+        if await self.bar.get_attribute("data-kind") == "reaction":
+            await self.press("Pass")
+        elif "choose a book" in kind:
+            await self._choose_book()
+        elif "Witching Time" in kind:
+            await self._send()
+        elif "card in progress" in kind:
+            await self._move()
+        else:
+            return await self._story()
+        return False
+
+    async def _send(self) -> None:
+        """A wicked card goes to the tower, else the first one that can."""
+        wicked = self.row("wicked_row").and_(self.page.locator("[data-usable]"))
+        cards = wicked if await wicked.count() else self.row("mage_row").and_(self.page.locator("[data-usable]"))
+        await self.pick(str(await cards.first.get_attribute("data-ref")))
         await self.press("Send one card to the tower")
-        await self.asked_or_over()
+
+    async def _move(self) -> None:
+        village = self.part("villages").locator("[data-usable]").last
+        await self.pick(str(await village.get_attribute("data-ref")))
+        await self.press("Move: village")
+
+    async def _story(self) -> bool:
+        """Travels if a card allows it, discards what is too much, then ends the story; whether it has ended."""
         travel = self.row("mage_row").and_(self.page.get_by_role("button", name=re.compile("^Travel")))
         if await travel.count():
             await self.pick(str(await travel.first.get_attribute("data-ref")))
             await self.press("Travel .*: 1 movement")
-            await self.asked()
-            village = self.part("villages").locator("[data-usable]").last
-            await self.pick(str(await village.get_attribute("data-ref")))
-            await self.press("Move: village")
-        while await self.asked_or_over() and not await self.button("End the story").count():
+        elif await self.button("End the story").count():
+            await self.press("End the story", once_more="Yes")
+            return True
+        else:
             cards = self.row("mage_row").and_(self.page.locator("[data-usable]"))
             await self.pick(str(await cards.first.get_attribute("data-ref")))
             await self.press("Discard a card unused")
-        if await self.asked_or_over():
-            await self.press("End the story", once_more="Yes")
-        if "choose a book" in await self.kind():
-            await self.bar.get_by_role("button", name=re.compile("spell book")).first.click()
-            await self.press("Choose a book to move")
+        return False
+
+    async def _choose_book(self) -> None:
+        await self.bar.get_by_role("button", name=re.compile("spell book")).first.click()
+        await self.press("Choose a book to move")
+
+
+async def whoever_is_asked(players: Sequence[Player]) -> Player | None:
+    """Waits until something is asked of one of them; None: the match is over."""
+    waits = [asyncio.ensure_future(player.asked_or_over()) for player in players]
+    try:
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        return next(
+            (player for player, wait in zip(players, waits, strict=True) if wait in done and wait.result()), None
+        )
+    finally:
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)

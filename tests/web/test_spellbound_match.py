@@ -12,7 +12,7 @@ from playwright.async_api import TimeoutError, expect  # noqa: A004 (it is what 
 
 from grimoire.runtime.stack import Stack
 from tests.web.people import PHONE, Person
-from tests.web.spellbound import Player, company
+from tests.web.spellbound import Player, company, whoever_is_asked
 from tests.web.test_keyboard import tab_to
 from tests.web.texts import says
 
@@ -53,10 +53,8 @@ async def test_four_browsers_lose_together_and_one_of_them_was_away(
         mielikki.page = await mielikki.context.new_page()
         players[3] = await table.sit(3, mielikki)
 
-        turn = 2
-        while await players[turn % 4].asked_or_over():
-            await players[turn % 4].take_turn()
-            turn += 1
+        while (asked := await whoever_is_asked(players)) is not None:
+            await asked.answers()
         for player in players:
             end = player.page.get_by_role("region", name=says("match.end.title"))
             await expect(end).to_contain_text(says("match.end.coop_lost"))
@@ -98,7 +96,9 @@ async def test_alone_by_keys_alone(person: Callable[..., Person], stack: Stack, 
             kind = await player.kind()
             labels = [await each.get_attribute("aria-label") or "" for each in await player.row("mage_row").all()]
             usable = [n for n, label in enumerate(labels, 1) if not label.startswith("Fortuna")]
-            if "Witching Time" in kind:
+            if await player.bar.get_attribute("data-kind") == "reaction":
+                await keys(player, "e", "Control+Enter")
+            elif "Witching Time" in kind:
                 await pick_by_key(player, usable[0])
                 await keys(player, "Control+Enter")
             elif "choose a book" in kind:

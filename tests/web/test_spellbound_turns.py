@@ -323,6 +323,64 @@ async def test_each_says_how_often_to_be_asked(person: Callable[..., Person], st
         await expect(policy).to_have_value("never")
 
 
+ENCOUNTER: Mapping[str, Any] = {
+    "moved": True,
+    "lower_row": ["basic_move_red"],
+    "deck": [],
+    "spells": {1: ["alchemy"]},
+    "witch": 2,
+    "bag": "s0 m5",
+    "sun_pile": ["basic_magic_red", "basic_magic_blue", "basic_magic_green"],
+}
+
+
+async def test_an_encounter_is_read_row_by_row(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    """Its parts stand there while a stone may still be turned, then with their sum; at once if nothing shall move."""
+    async with pair(person, stack, tmp_path, ENCOUNTER) as (first, second):
+        await second.page.evaluate("document.documentElement.dataset.motion = 'off'")
+        await first.press("End the story")
+        await second.asked()
+        for player in (first, second):
+            table = player.part("tower").get_by_role("table", name=says("spellbound.encounter"))
+            lines = table.get_by_role("row")
+            await expect(lines).to_have_text(
+                [
+                    re.compile(each)
+                    for each in (r"Moon\W*Sun", r"Baba Yaga\s*2\s*–", r"2\s*0$", r"0\s*3$", "still asked")
+                ],
+                use_inner_text=True,
+            )
+        assert await second.page.evaluate("document.getAnimations().length") == 0
+        await second.press("Alchemy")
+        await first.reaches(await second.version())
+        for player in (first, second):
+            lines = player.part("tower").get_by_role("table", name=says("spellbound.encounter")).get_by_role("row")
+            await expect(lines).to_have_text(
+                [
+                    re.compile(each)
+                    for each in (r"Moon\W*Sun", r"2\s*–$", r"1\s*1$", r"0\s*3$", r"Together\s*3\s*4", "The mages win")
+                ],
+                use_inner_text=True,
+            )
+        # The page tells of what others do; what one did oneself is told here.
+        await expect(second.part("tower").get_by_role("status")).to_have_text(
+            "Encounter: sun 4, moon 3. The mages win."
+        )
+        await expect(first.part("tower").get_by_role("status")).to_be_empty()
+
+
+async def test_it_is_said_why_a_story_cannot_end_yet(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path
+) -> None:
+    row = ["basic_move_red", "basic_move_blue", "basic_move_green", "fortuna_deck"]
+    async with seated(person, stack, tmp_path, {"lower_row": row}, PHONE) as player:
+        await expect(player.bar).to_contain_text("Before the story can end, play or discard one more card")
+        await player.pick("card:basic_move_red")
+        await player.press("Discard a card unused")
+        await expect(player.button("End the story")).to_be_visible()
+        await expect(player.bar).not_to_contain_text("Before the story can end")
+
+
 BATTLE: Mapping[str, Any] = {
     "state": "witching",
     "mages": ["village_04", "village_04"],
