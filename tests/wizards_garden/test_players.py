@@ -15,6 +15,7 @@ from grimoire.match.frames import travelling
 from grimoire.match.simulate import simulate
 from grimoire.plugins import load_game
 from grimoire.v1 import prompt_pb2
+from tests.support.strength import certain
 from tests.wizards_garden.lively import GAME, asked, decide, legal_of, lively_match, setup_of, started
 from tests.wizards_garden.turned import turned_state
 from wizards_garden.appraisal import Appraisal, Weights
@@ -298,15 +299,19 @@ def test_matches_of_the_heuristic_end() -> None:
 @pytest.mark.parametrize("spells", ["1", "2", "3"])
 def test_strength_of_the_heuristic(spells: str) -> None:
     options = {"turn_limit": "60", "spells_per_player": spells}
-    report = simulate(load_game("wizards_garden"), 100, ["heuristic", "random"], options, "strength", processes=0)
-    assert report.bots[0].won >= 95
+    bots = ["heuristic", "random"]
+    report = simulate(
+        load_game("wizards_garden"), 100, bots, options, "strength", processes=0, settled=certain(95, 100)
+    )
+    assert report.bots[0].won >= 95, report.bots
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
 def test_strength_of_the_searching_player() -> None:
-    report = simulate(load_game("wizards_garden"), 100, ["searching", "heuristic"], seed="strength", processes=0)
-    assert report.bots[0].won >= 60
+    bots = ["searching", "heuristic"]
+    report = simulate(load_game("wizards_garden"), 100, bots, seed="strength", processes=0, settled=certain(60, 100))
+    assert report.bots[0].won >= 60, report.bots
 
 
 @pytest.mark.slow

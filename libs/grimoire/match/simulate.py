@@ -51,6 +51,9 @@ _cpu = time.thread_time
 Progress = Callable[[int], None]
 """Called with the number of matches played so far."""
 
+Settled = Callable[[Sequence[int], int], bool]
+"""Called with how many matches each bot has won so far, and of how many: whether the others need not be played."""
+
 
 class SimulationError(ValueError):
     """What was asked for cannot be played; the message says why and what is allowed."""
@@ -178,6 +181,7 @@ def simulate(
     processes: int = 1,
     budget_ms: int = BUDGET_MS,
     seats: int = 0,
+    settled: Settled | None = None,
 ) -> SimulationReport:
     """Lets bots play.
 
@@ -194,6 +198,7 @@ def simulate(
         processes: 0: one for each core.
         budget_ms: how long a bot may think about one decision.
         seats: with one bot: how many; 0: two, or the nearest number the game allows.
+        settled: asked after every match, or every few; once it says so, the report is about the matches played by then.
 
     Raises:
         SimulationError: for options, levels or numbers that cannot be.
@@ -219,22 +224,28 @@ def simulate(
     processes = min(processes or os.cpu_count() or 1, -(-matches // _MATCHES_A_PIECE))
     begun = time.perf_counter()
     played: list[_Played] = []
-    for piece in _pieces(plugin, plan, matches, processes):
+    at_once = _MATCHES_A_PIECE if settled is None else 1
+    for piece in _pieces(plugin, plan, matches, processes, at_once):
         played += piece
         if progress is not None:
             progress(len(played))
+        if settled is not None:
+            won = _won_by_bot(played, seats)
+            if settled([won[bot] for bot in range(seats)], len(played)):
+                break
     return _report(game, plan, sorted(played, key=lambda p: p.number), time.perf_counter() - begun, processes)
 
 
-def _pieces(plugin: GamePlugin, plan: _Plan, matches: int, processes: int) -> Iterable[list[_Played]]:
+def _pieces(plugin: GamePlugin, plan: _Plan, matches: int, processes: int, at_once: int) -> Iterable[list[_Played]]:
     if processes == 1:
         yield from ([_play(plugin, plan, number)] for number in range(matches))
         return
     # Spawned, not forked: the caller may have threads.
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(processes, mp_context=context) as pool:
-        work = functools.partial(_play_piece, plugin.game.id, plan, matches)
-        pending = [pool.submit(work, first) for first in range(0, matches, _MATCHES_A_PIECE)]
+        work = functools.partial(_play_piece, plugin.game.id, plan)
+        pieces = (range(matches)[first : first + at_once] for first in range(0, matches, at_once))
+        pending = [pool.submit(work, piece) for piece in pieces]
         try:
             yield from (done.result() for done in concurrent.futures.as_completed(pending))
         finally:
@@ -242,9 +253,9 @@ def _pieces(plugin: GamePlugin, plan: _Plan, matches: int, processes: int) -> It
                 future.cancel()
 
 
-def _play_piece(name: str, plan: _Plan, matches: int, first: int) -> list[_Played]:
+def _play_piece(name: str, plan: _Plan, numbers: range) -> list[_Played]:
     plugin = load_game(name)
-    return [_play(plugin, plan, number) for number in range(first, min(first + _MATCHES_A_PIECE, matches))]
+    return [_play(plugin, plan, number) for number in numbers]
 
 
 # ---- one match -------------------------------------------------------------------------------------------------------
@@ -371,7 +382,7 @@ def _report(game: Game[Any], plan: _Plan, played: Sequence[_Played], wall_s: flo
     seats = len(plan.bots)
     made = sum(p.decisions for p in played)
     engine_s = sum(p.engine_s for p in played)
-    won_by_bot = Counter((seat - p.number) % seats for p in played for seat in p.winners)
+    won_by_bot = _won_by_bot(played, seats)
     won_by_seat = Counter(seat for p in played for seat in p.winners)
     drawn = sum(p.kind == OutcomeKind.DRAW.name.lower() for p in played)
     return SimulationReport(
@@ -395,6 +406,10 @@ def _report(game: Game[Any], plan: _Plan, played: Sequence[_Played], wall_s: flo
         decisions_per_s=made / engine_s if engine_s else 0.0,
         decisions_per_s_total=made / wall_s if wall_s else 0.0,
     )
+
+
+def _won_by_bot(played: Iterable[_Played], seats: int) -> Counter[int]:
+    return Counter((seat - p.number) % seats for p in played for seat in p.winners)
 
 
 def _together(kinds: Mapping[str, int]) -> Together | None:

@@ -10,6 +10,7 @@ from grimoire.match.driver import play_match
 from grimoire.match.simulate import SimulationError, SimulationReport, simulate
 from grimoire.plugins import load_game
 from grimoire.v1 import prompt_pb2
+from tests.support.strength import certain
 from tests.support.toy import PLUGIN as TOY
 from tests.support.toy import schema as toy_pb
 from tests.support.toy.bot import ToyBot
@@ -103,6 +104,22 @@ def test_progress_is_told():
     told: list[int] = []
     simulate(TOY, 5, ["random"], progress=told.append)
     assert told == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_no_more_is_played_once_it_is_settled(processes):
+    game = load_game("two_towers")
+    report = simulate(game, 60, ["heuristic", "random"], seed="settled", processes=processes, settled=certain(20, 60))
+    assert report.bots[0].won == 20
+    assert 20 <= report.matches == sum(report.outcomes.values()) < 60
+    report = simulate(game, 60, ["random", "heuristic"], seed="settled", processes=processes, settled=certain(30, 60))
+    assert report.bots[0].won < 30
+    assert report.bots[0].won + 60 - report.matches == 29
+
+
+def test_a_verdict_is_certain_when_no_other_match_changes_it():
+    settled = certain(60, 100)
+    assert [settled([59], 62), settled([60], 63), settled([10], 50), settled([10], 51)] == [False, True, False, True]
 
 
 @pytest.mark.parametrize(
