@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -38,6 +39,7 @@ class Turn(msgspec.Struct, frozen=True):
     events: tuple[Message, ...]
 
 
+@functools.lru_cache
 def joint_of(seed: int) -> Secret:
     """A J for tests."""
     return Secret(random.Random(f"joint {seed}").randbytes(32))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grimoire.engine import ALL, CLOCK, PUBLIC, Actor, Decision, Illegal, Viewer
+from grimoire.engine import ALL, CLOCK, PUBLIC, Actor, Decision, Illegal, Prompt, Viewer
 from grimoire.v1 import match_pb2
 from tests.battery.contenders import CONTENDERS, SOME, Contender
 from tests.battery.playing import complete, decide, made_up, random_match, words_of
@@ -17,31 +17,59 @@ from tests.battery.playing import complete, decide, made_up, random_match, words
 seeds = st.integers(0, 2**32)
 
 
-def shown(contender: Contender, events: Any, viewer: Viewer) -> tuple[bytes, dict[str, bytes]]:
-    """What a viewer receives of some events, as bytes."""
-    split = contender.plugin.game.schema.split(events, contender.seats)
-    return split.public, {a: body for a, body in split.parts.items() if viewer.may_see(a)}
+def compare_events(contender: Contender, one: Decision[Any], two: Decision[Any], viewer: Viewer) -> None:
+    """What a viewer, and what everybody, receives is the same, as bytes."""
+    first, second = (contender.plugin.game.schema.split(each.events, contender.seats) for each in (one, two))
+    assert first.public == second.public
+    for eyes in (viewer, PUBLIC):
+        mine, theirs = (
+            {audience: body for audience, body in split.parts.items() if eyes.may_see(audience)}
+            for split in (first, second)
+        )
+        assert mine == theirs
 
 
-def compare_screens(contender: Contender, state: Any, other: Any, viewer: Viewer) -> None:
+class Screens:
+    """What a viewer is shown of states; a state that is compared with several others is drawn once."""
+
+    def __init__(self, contender: Contender, state: Any) -> None:
+        self._game = contender.plugin.game
+        self.state = state
+        self.prompts = self._game.prompts(state)
+        self._views: dict[Viewer, bytes] = {}
+        self._legal: dict[Prompt, Any] = {}
+
+    def view(self, viewer: Viewer) -> bytes:
+        """The screen, as bytes."""
+        if viewer not in self._views:
+            self._views[viewer] = self._game.view(self.state, viewer).SerializeToString()
+        return self._views[viewer]
+
+    def legal(self, prompt: Prompt) -> Any:
+        """What the asked seat may answer."""
+        if prompt not in self._legal:
+            self._legal[prompt] = self._game.legal(self.state, prompt.seat, prompt)
+        return self._legal[prompt]
+
+
+def compare_screens(one: Screens, two: Screens, viewer: Viewer) -> None:
     """View, prompts and legal commands are the same in both."""
-    game = contender.plugin.game
-    assert game.view(state, viewer).SerializeToString() == game.view(other, viewer).SerializeToString()
-    assert game.view(state, PUBLIC).SerializeToString() == game.view(other, PUBLIC).SerializeToString()
-    assert game.prompts(state) == game.prompts(other)
-    for prompt in game.prompts(state):
+    assert one.view(viewer) == two.view(viewer)
+    assert one.view(PUBLIC) == two.view(PUBLIC)
+    assert one.prompts == two.prompts
+    for prompt in one.prompts:
         if prompt.seat == viewer.seat:
-            assert game.legal(state, prompt.seat, prompt) == game.legal(other, prompt.seat, prompt)
+            assert one.legal(prompt) == two.legal(prompt)
 
 
-def compare_commands(contender: Contender, state: Any, seat: int, seed: int, chance: random.Random) -> int:
+def compare_commands(contender: Contender, before: Screens, seat: int, seed: int, chance: random.Random) -> int:
     """The same command on both sides of a swap is answered the same, as far as the seat can see."""
-    game, viewer, compared = contender.plugin.game, Viewer.of_seat(seat), 0
-    for prompt in game.prompts(state):
-        command = complete(chance.choice(game.legal(state, prompt.seat, prompt)), game.schema, chance)
+    game, viewer, state, compared = contender.plugin.game, Viewer.of_seat(seat), before.state, 0
+    for prompt in before.prompts:
+        command = complete(chance.choice(before.legal(prompt)), game.schema, chance)
         keep = frozenset(str(value) for _, value in command.ListFields())
         other = contender.swap(state, seat, keep, chance)
-        compare_screens(contender, state, other, viewer)
+        compare_screens(before, Screens(contender, other), viewer)
         actor = Actor.of_seat(prompt.seat)
         one = decide(contender, state, actor, command, prompt, seed)
         two = decide(contender, other, actor, command, prompt, seed)
@@ -49,19 +77,19 @@ def compare_commands(contender: Contender, state: Any, seat: int, seed: int, cha
             continue  # the other seat would not have been offered it
         assert isinstance(one, Decision)
         assert isinstance(two, Decision)
-        assert shown(contender, one.events, viewer) == shown(contender, two.events, viewer)
-        assert shown(contender, one.events, PUBLIC) == shown(contender, two.events, PUBLIC)
-        compare_screens(contender, one.state, two.state, viewer)
+        compare_events(contender, one, two, viewer)
+        compare_screens(Screens(contender, one.state), Screens(contender, two.state), viewer)
         compared += 1
     return compared
 
 
-def compare_refusals(contender: Contender, state: Any, seat: int, seed: int, chance: random.Random) -> None:
+def compare_refusals(
+    contender: Contender, before: Screens, seat: int, seed: int, chance: random.Random, words: list[str]
+) -> None:
     """A seat's own commands, sensible or not, and its own expiry are answered the same."""
-    game, viewer = contender.plugin.game, Viewer.of_seat(seat)
-    words = words_of(contender)
+    game, viewer, state = contender.plugin.game, Viewer.of_seat(seat), before.state
     other = contender.swap(state, seat, frozenset(), chance)
-    for prompt in game.prompts(state):
+    for prompt in before.prompts:
         if prompt.seat != seat:
             continue
         commands = [made_up(game.schema, words, chance) for _ in range(3)]
@@ -76,16 +104,17 @@ def compare_refusals(contender: Contender, state: Any, seat: int, seed: int, cha
         if prompt.deadline_class:
             one = decide(contender, state, CLOCK, match_pb2.Expire(), prompt, seed)
             two = decide(contender, other, CLOCK, match_pb2.Expire(), prompt, seed)
-            assert shown(contender, one.events, viewer) == shown(contender, two.events, viewer)
+            compare_events(contender, one, two, viewer)
 
 
 def check(contender: Contender, seed: int, every: int) -> int:
-    chance, compared = random.Random(seed), 0
+    chance, compared, words = random.Random(seed), 0, words_of(contender)
     for number, turn in enumerate(random_match(contender, seed)):
         if number % every == 0:
+            before = Screens(contender, turn.state)
             for seat in range(contender.seats):
-                compared += compare_commands(contender, turn.state, seat, seed, chance)
-                compare_refusals(contender, turn.state, seat, seed, chance)
+                compared += compare_commands(contender, before, seat, seed, chance)
+                compare_refusals(contender, before, seat, seed, chance, words)
     return compared
 
 
