@@ -2,6 +2,6 @@
 
 from grimoire.match.scenario.document import ScenarioError
 from grimoire.match.scenario.result import Failure, ScenarioResult, summary
-from grimoire.match.scenario.runner import run_file, run_text
+from grimoire.match.scenario.runner import run_document, run_file, run_text
 
-__all__ = ["Failure", "ScenarioError", "ScenarioResult", "run_file", "run_text", "summary"]
+__all__ = ["Failure", "ScenarioError", "ScenarioResult", "run_document", "run_file", "run_text", "summary"]

@@ -212,7 +212,7 @@ class Checker:
             game = self._table.running.game
             shown = set(self._invariants.seen(viewer))
             if game is not None:
-                shown |= {*words(self._table.referee.game.view(game, viewer))}
+                shown |= words(self._table.referee.game.view(game, viewer))
             for word in hidden:
                 if word in shown:
                     yield Difference(f"unseen.{viewer}", f"{word} was never shown", "it was")

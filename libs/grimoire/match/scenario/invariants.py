@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from grimoire.engine import PUBLIC, Viewer
@@ -16,6 +17,9 @@ from grimoire.match.table import Table
 from grimoire.v1 import match_pb2
 
 __all__ = ["Invariants"]
+
+_MESSAGE: Final = FieldDescriptor.CPPTYPE_MESSAGE
+_TEXT: Final = FieldDescriptor.TYPE_STRING
 
 
 class Invariants:
@@ -68,22 +72,28 @@ class Invariants:
         table, state = self._table, entry.state
         for event in entry.events:
             if not isinstance(event, match_pb2.MatchStarted):
-                self._words |= {*words(event)}
+                self._words |= words(event)
         for viewer in (PUBLIC, *(Viewer.of_seat(seat) for seat in range(len(state.occupants)))):
             seen = self.seen(viewer)
             for event in table.feed(viewer, entry):
-                seen |= {*words(event)}
+                seen |= words(event)
             if state.game is not None and not state.revealed:
                 view = table.referee.game.view(state.game, viewer)
-                for word in sorted({*words(view)} & self._words - seen):
+                for word in sorted(words(view) & self._words - seen):
                     yield Difference(f"(always) the view of {viewer}", "nothing hidden", word)
 
 
-def words(message: Message) -> Iterator[str]:
+def words(message: Message) -> set[str]:
     """Every text in a message, at any depth."""
+    found: set[str] = set()
+    _gather(message, found)
+    return found
+
+
+def _gather(message: Message, found: set[str]) -> None:
     for field, value in message.ListFields():
-        for item in value if field.is_repeated else (value,):
-            if isinstance(item, str):
-                yield item
-            elif isinstance(item, Message):
-                yield from words(item)
+        if field.cpp_type == _MESSAGE:
+            for inner in value if field.is_repeated else (value,):
+                _gather(inner, found)
+        elif field.type == _TEXT:
+            found.update(value if field.is_repeated else (value,))

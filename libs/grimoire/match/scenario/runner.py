@@ -15,7 +15,7 @@ from grimoire.match.scenario.reading import read_scenario
 from grimoire.match.scenario.result import ScenarioResult
 from grimoire.plugins import GamePlugin, UnknownGameError, load_game
 
-__all__ = ["run_file", "run_text"]
+__all__ = ["run_document", "run_file", "run_text"]
 
 Load = Callable[[str], GamePlugin]
 
@@ -59,10 +59,11 @@ def run_text(text: str, path: str = "(text)", load: Load = load_game) -> list[Sc
         documents = load_documents(text)
     except ScenarioError as error:
         return [ScenarioResult(path, error.line, fault=error.reason, fault_line=error.line)]
-    return [_run_document(document, path, load) for document in documents]
+    return [run_document(document, path, load) for document in documents]
 
 
-def _run_document(document: Keys, path: str, load: Load) -> ScenarioResult:
+def run_document(document: Keys, path: str = "(text)", load: Load = load_game) -> ScenarioResult:
+    """As `run_text`, for one document that has been loaded."""
     name, game, rules = document.get("name"), document.get("game"), document.get("rules")
     result = ScenarioResult(
         path,
