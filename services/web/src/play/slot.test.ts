@@ -50,7 +50,7 @@ describe("whether an answer fits", () => {
     expect(fault(some, ["a", "a"])?.key).toBe("some");
     expect(fault(some, ["a", "c"])).toBeNull();
     const amounts = slot({ field: "x", kind: { case: "amounts", value: { refs: [{ ref: "a", min: 0, max: 2 }, { ref: "b", min: 0, max: 2 }], minSum: 3, maxSum: 3 } } });
-    expect(fault(amounts, { a: 1, b: 1 })).toEqual({ key: "sum", args: { min: 3, max: 3, sum: 2 } });
+    expect(fault(amounts, { a: 1, b: 1 })).toEqual({ key: "sum_exact", args: { min: 3, max: 3, sum: 2 } });
     expect(fault(amounts, { a: 3, b: 0 })?.key).toBe("number");
     expect(fault(amounts, { a: 2, b: 1 })).toBeNull();
     const order = slot({ field: "x", kind: { case: "order", value: { refs: ["a", "b"] } } });

@@ -8,7 +8,7 @@ export type Answer = string | number | readonly string[] | Readonly<Record<strin
 
 /** Why an answer does not fit: a text of the interface (`play.fault.<key>`) and its arguments. */
 export interface Fault {
-  readonly key: "none" | "some" | "number" | "sum" | "order";
+  readonly key: "none" | "some" | "some_exact" | "number" | "sum" | "sum_exact" | "order";
   readonly args: Readonly<Record<string, number>>;
 }
 
@@ -57,7 +57,7 @@ export function fault({ kind }: Slot, answer: Answer | undefined, names: readonl
     case "some": {
       const { min, max, candidates } = kind.value;
       const fits = areDifferent(answer, candidates) && answer.length >= min && answer.length <= max;
-      return fits ? null : { key: "some", args: { min, max } };
+      return fits ? null : { key: min === max ? "some_exact" : "some", args: { min, max } };
     }
     case "number": {
       const { min, max } = kind.value;
@@ -73,7 +73,7 @@ export function fault({ kind }: Slot, answer: Answer | undefined, names: readonl
         sum += n;
       }
       const { minSum, maxSum } = kind.value;
-      return sum >= minSum && sum <= maxSum ? null : { key: "sum", args: { min: minSum, max: maxSum, sum } };
+      return sum >= minSum && sum <= maxSum ? null : { key: minSum === maxSum ? "sum_exact" : "sum", args: { min: minSum, max: maxSum, sum } };
     }
     case "assign": {
       const { refs, once } = kind.value;
