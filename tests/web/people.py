@@ -78,11 +78,22 @@ class Person:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None:
+            await self._testify(error)
         await self.context.close()
         if kind is None:
             assert not self.faults, self.faults
         elif self.faults and error is not None:
             error.add_note(f"the page's faults: {self.faults}")
+
+    async def _testify(self, error: BaseException) -> None:
+        """What this person saw when the test failed."""
+        for page in self.context.pages:
+            try:
+                shown = await asyncio.wait_for(page.locator("body").aria_snapshot(timeout=3000), 5)
+            except Exception as unseen:  # The page may be what broke; the test's own error is what counts.
+                shown = repr(unseen)
+            error.add_note(f"{page.url} shows:\n{shown[:6000]}")
 
     async def sit_as(self, token: str) -> None:
         """This browser is signed in as whoever has the token, e.g. of a program that plays."""

@@ -6,6 +6,7 @@ import { type Ticket, TicketStatus } from "../gen/grimoire/v1/quickplay_pb";
 import { t } from "../i18n/index.svelte";
 import { toast } from "./announce.svelte";
 import { complain, failureText } from "./faults";
+import { wasOpened } from "./opened";
 import { go } from "./router.svelte";
 import { ensureAccount } from "./session.svelte";
 
@@ -155,9 +156,12 @@ class Search {
   }
 
   #take(ticket: Ticket): void {
+    // Also where it is over when it is first heard of: kept, it would lead there again with every load.
+    if (!waits(ticket) || ticket.matchId !== "") keep("");
     if (ticket.status === TicketStatus.MATCHED && ticket.matchId !== "") {
       this.drop();
-      go(`/m/${ticket.matchId}`);
+      // The lobby may have told of it first, and whoever plays may be elsewhere again.
+      if (!wasOpened(ticket.matchId)) go(`/m/${ticket.matchId}`);
     } else if (waits(ticket)) {
       this.ticket = ticket;
     } else {
