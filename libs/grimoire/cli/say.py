@@ -39,7 +39,7 @@ def file_named(text: str) -> Path | None:
 
 @contextlib.contextmanager
 def quiet_exit() -> Iterator[None]:
-    """Ctrl+C and a closed pipe end a command without a traceback."""
+    """Ctrl+C, a closed pipe, and arguments that are no text, end a command without a traceback."""
     try:
         yield
     except KeyboardInterrupt:
@@ -48,6 +48,8 @@ def quiet_exit() -> Iterator[None]:
     except BrokenPipeError:
         sys.stderr.close()
         raise typer.Exit(141) from None
+    except UnicodeEncodeError:
+        fail("An argument is no text: it holds bytes that are not UTF-8.", code=2)
 
 
 def _plain(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Rejected
+from grimoire.client.texts import sends_text
 from grimoire.v1 import match_pb2, matchmaking_pb2
 
 __all__ = ["Analysis"]
@@ -17,6 +18,7 @@ __all__ = ["Analysis"]
 _AGAIN_S: Final = 0.25
 
 
+@sends_text
 class Analysis:
     """Methods of `Client`; what they raise is said there. The matches they make are never rated.
 

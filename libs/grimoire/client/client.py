@@ -17,9 +17,12 @@ from grimoire.client.person import Person
 from grimoire.client.quick_play import QuickPlay, mode_of
 from grimoire.client.session import MatchSession, Update
 from grimoire.client.tables import Tables
+from grimoire.client.texts import sends_text
 from grimoire.client.verify import fetch_export
 from grimoire.engine import Viewer, ViewerKind
+from grimoire.fairness.names import check_match_id
 from grimoire.fairness.transparency import Checkpoint, VerifierKey
+from grimoire.match.codes import reject
 from grimoire.v1 import (
     audit_pb2,
     envelope_pb2,
@@ -47,6 +50,7 @@ _GONE: Final = (
 )
 
 
+@sends_text
 class Client(Person, QuickPlay, Tables, Analysis):
     """A signed-in connection; make it with `Client.connect`.
 
@@ -293,6 +297,8 @@ class Client(Person, QuickPlay, Tables, Analysis):
         Raises:
             Rejected: `unknown_match`, or `not_a_seat`.
         """
+        if not _may_be_an_id(match_id):
+            raise Rejected(reject("unknown_match", field="match_id"))
         session = MatchSession(
             self._connection,
             match_id,
@@ -409,6 +415,15 @@ def _agreed(
     if rejection is not None:
         raise Rejected(rejection)
     return challenge
+
+
+def _may_be_an_id(match_id: str) -> bool:
+    """Whether a match may be called so; whatever a person typed is no defect of the program."""
+    try:
+        check_match_id(match_id)
+    except ValueError:
+        return False
+    return True
 
 
 async def _pieces(data: bytes) -> AsyncIterator[replay_pb2.ImportRequest]:

@@ -7,11 +7,13 @@ import secrets
 from collections.abc import AsyncGenerator
 
 from grimoire.client.connection import Connection
+from grimoire.client.texts import sends_text
 from grimoire.v1 import account_pb2, chat_pb2, play_pb2
 
 __all__ = ["Person"]
 
 
+@sends_text
 class Person:
     """The part of a client that is about people. Raises as every method of a client does."""
 

@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Rejected, UnavailableError
+from grimoire.client.texts import sends_text
 from grimoire.v1 import envelope_pb2, match_pb2, quickplay_pb2, rating_pb2
 
 __all__ = ["QuickPlay", "mode_of"]
@@ -24,6 +25,7 @@ _OVER: Final = (
 M = TypeVar("M", bound=Message)
 
 
+@sends_text
 class QuickPlay:
     """Methods of `Client`; what they raise is said there.
 

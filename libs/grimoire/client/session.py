@@ -19,6 +19,7 @@ from grimoire.client.connection import Connection
 from grimoire.client.errors import Alarm, ClientError, Rejected, UnavailableError
 from grimoire.client.keepsakes import Keepsakes
 from grimoire.client.logbook import LogBook, LogBookError, evidence_of
+from grimoire.client.texts import sends_text
 from grimoire.client.verify import Verdict, verify
 from grimoire.client.witness import Step, Witness
 from grimoire.match.seats import occupants_of
@@ -56,6 +57,7 @@ class Update(msgspec.Struct, frozen=True):
     snapshot: frame_pb2.Snapshot
 
 
+@sends_text
 class MatchSession:
     """A match followed from its first entry; made by `Client.open_match`.
 

@@ -12,6 +12,7 @@ import msgspec
 from grimoire.client.connection import Connection
 from grimoire.client.errors import Rejected
 from grimoire.client.quick_play import mode_of
+from grimoire.client.texts import sends_text
 from grimoire.v1 import match_pb2, matchmaking_pb2
 
 __all__ = ["FRIEND", "MINE", "OPEN", "Row", "Tables", "bot"]
@@ -46,6 +47,7 @@ def bot(level: str) -> Row:
     return Row(matchmaking_pb2.SEAT_ROW_KIND_BOT, level)
 
 
+@sends_text
 class Tables:
     """Methods of `Client`; what they raise is said there.
 
