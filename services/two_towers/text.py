@@ -64,22 +64,41 @@ class TwoTowersTexts:
 
     def mark(self, event: Message) -> MarkNote | None:
         """The timeline mark this event deserves: turns, great blows, reshuffles, missed turns, the end."""
-        match event:
-            case pb.TurnStarted():
-                arguments = (("turn_no", str(event.turn_no)), ("seat", str(event.seat)))
-                return MarkNote("turn", "mark.turn", arguments)
-            case pb.EffectsApplied():
-                blow = max((c.delta for c in event.changes if c.field == "tower"), key=abs, default=0)
-                if abs(blow) < _BLOW:
-                    return None
-                return MarkNote("key_event", "mark.blow", (("card", event.card), ("delta", signed(blow))))
-            case pb.PileReshuffled():
-                return MarkNote("key_event", "mark.reshuffle", (("n", str(event.n)),))
-            case pb.TurnTimedOut():
-                return MarkNote("key_event", "mark.timed_out", (("seat", str(event.seat)),))
-            case pb.MatchEnded():
-                return MarkNote("key_event", "mark.ended")
+        make = _MARKS.get(type(event))
+        return make(event) if make else None
+
+
+def _mark_turn(event: pb.TurnStarted) -> MarkNote:
+    return MarkNote("turn", "mark.turn", (("turn_no", str(event.turn_no)), ("seat", str(event.seat))))
+
+
+def _mark_blow(event: pb.EffectsApplied) -> MarkNote | None:
+    blow = max((c.delta for c in event.changes if c.field == "tower"), key=abs, default=0)
+    if abs(blow) < _BLOW:
         return None
+    return MarkNote("key_event", "mark.blow", (("card", event.card), ("delta", signed(blow))))
+
+
+def _mark_reshuffle(event: pb.PileReshuffled) -> MarkNote:
+    return MarkNote("key_event", "mark.reshuffle", (("n", str(event.n)),))
+
+
+def _mark_timed_out(event: pb.TurnTimedOut) -> MarkNote:
+    return MarkNote("key_event", "mark.timed_out", (("seat", str(event.seat)),))
+
+
+def _mark_ended(event: pb.MatchEnded) -> MarkNote:  # noqa: ARG001 - as the others
+    return MarkNote("key_event", "mark.ended")
+
+
+_MARKS: Final[dict[type[Message], Callable[[Any], MarkNote | None]]] = {
+    pb.TurnStarted: _mark_turn,
+    pb.EffectsApplied: _mark_blow,
+    pb.PileReshuffled: _mark_reshuffle,
+    pb.TurnTimedOut: _mark_timed_out,
+    pb.MatchEnded: _mark_ended,
+}
+"""Looked at for every event of a replay."""
 
 
 def card_name(card: str, language: str) -> str:

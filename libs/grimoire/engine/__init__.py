@@ -20,7 +20,7 @@ from grimoire.engine.legal import Fixed, Legal
 from grimoire.engine.outcome import Outcome, OutcomeKind
 from grimoire.engine.prompts import Prompt
 from grimoire.engine.rejection import Illegal
-from grimoire.engine.schema import Schema, SchemaError, Split
+from grimoire.engine.schema import Opened, Schema, SchemaError, Split
 from grimoire.engine.seats import (
     ALL,
     CLOCK,
@@ -57,6 +57,7 @@ __all__ = [
     "MarkNote",
     "MatchFacts",
     "MatchId",
+    "Opened",
     "Outcome",
     "OutcomeKind",
     "Positions",

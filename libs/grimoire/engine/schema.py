@@ -7,7 +7,8 @@ Splitting an entry into public bytes and private parts, and merging it again, is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
@@ -38,6 +39,20 @@ class Split(msgspec.Struct, frozen=True):
 
     public: bytes
     parts: dict[str, bytes]
+
+
+class Opened(NamedTuple):
+    """An entry's events, read with all their private parts.
+
+    Attributes:
+        events: whole.
+        written: their public bytes; shared, never to be changed.
+        private: what the parts add to them, by place in the entry.
+    """
+
+    events: list[Message]
+    written: Sequence[match_pb2.Event]
+    private: Mapping[int, bytes]
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -156,34 +171,52 @@ class Schema:
         Raises:
             SchemaError: for an unknown event type, or bytes that do not parse.
         """
-        return self.read(self.joined(public, parts))
+        return self.opened(public, parts).events
 
-    def joined(self, public: bytes, parts: Mapping[str, bytes]) -> list[match_pb2.Event]:
-        """The events as they are written, each body with what these parts add to it.
-
-        Raises:
-            SchemaError: if the bytes do not parse or a part names an event that is not there.
-        """
-        try:
-            listed = list(match_pb2.Events.FromString(public).events)
-            for audience in sorted(parts):
-                for piece in match_pb2.PartEvents.FromString(parts[audience]).events:
-                    listed[piece.index].body += piece.body
-            return listed
-        except (DecodeError, IndexError) as error:
-            raise SchemaError(f"the events of this entry do not fit the schema ({error})") from error
-
-    def read(self, written: Iterable[match_pb2.Event]) -> list[Message]:
-        """The event messages of what `joined` gave.
+    def opened(self, public: bytes, parts: Mapping[str, bytes]) -> Opened:
+        """The same with what it takes to show them to somebody who may see less.
 
         Raises:
-            SchemaError: for an unknown event type, or bytes that do not parse.
+            SchemaError: as `merge`.
         """
         classes = self.events
         try:
-            return [classes[event.type].FromString(event.body) for event in written]
-        except (DecodeError, KeyError) as error:
-            raise SchemaError(f"the events of this entry do not fit the schema ({error})") from error
+            written = match_pb2.Events.FromString(public).events
+            if not parts:
+                return Opened([classes[event.type].FromString(event.body) for event in written], written, {})
+            private = _added(parts, len(written))
+            bodies = [event.body for event in written]
+            for index, rest in private.items():
+                bodies[index] += rest
+            return Opened(
+                [classes[event.type].FromString(body) for event, body in zip(written, bodies, strict=True)],
+                written,
+                private,
+            )
+        except (DecodeError, IndexError, KeyError) as error:
+            raise _unfit(error) from error
+
+    def shown(self, opened: Opened, parts: Mapping[str, bytes]) -> tuple[list[Message], Collection[int]]:
+        """The events as some of their parts open them, and the places of those that such a part adds to.
+
+        Most events hide nothing: they are the very messages of `opened`.
+
+        Raises:
+            SchemaError: if an event cannot be read without the parts that are left out.
+        """
+        if not opened.private:
+            return opened.events, ()
+        shown = [*opened.events]
+        try:
+            added = _added(parts, len(shown)) if parts else {}
+            for index, rest in opened.private.items():
+                mine = added.get(index, b"")
+                if mine != rest:
+                    event = opened.written[index]
+                    shown[index] = self.events[event.type].FromString(event.body + mine)
+        except DecodeError as error:
+            raise _unfit(error) from error
+        return shown, added.keys()
 
     def union(self, other: Schema) -> Schema:
         """Both schemas in one (a game's, and the platform's).
@@ -202,6 +235,26 @@ class Schema:
             joined._plans.update(schema._plans)
             joined._codes.update(schema._codes)
         return joined
+
+
+def _added(parts: Mapping[str, bytes], events: int) -> dict[int, bytes]:
+    """What these parts add to the bytes of each event, by its place in the entry.
+
+    Raises:
+        IndexError: if a part names an event that is not there.
+    """
+    added: dict[int, bytes] = {}
+    for audience in sorted(parts):
+        for piece in match_pb2.PartEvents.FromString(parts[audience]).events:
+            index = piece.index
+            if index >= events:
+                raise IndexError(f"there is no event {index}")
+            added[index] = added.get(index, b"") + piece.body
+    return added
+
+
+def _unfit(error: Exception) -> SchemaError:
+    return SchemaError(f"the events of this entry do not fit the schema ({error})")
 
 
 def _plan(descriptor: Descriptor, code: str) -> _Plan:

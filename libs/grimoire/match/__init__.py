@@ -9,6 +9,7 @@ from grimoire.match.redecide import redecide
 from grimoire.match.referee import Referee
 from grimoire.match.rules import Rulebook, Rules, RulesNotInstalledError, created_in
 from grimoire.match.state import MatchState, Occupant, OpenPrompt, Phase
+from grimoire.match.step import Step
 
 __all__ = [
     "RULES",
@@ -23,6 +24,7 @@ __all__ = [
     "Rulebook",
     "Rules",
     "RulesNotInstalledError",
+    "Step",
     "clock_command",
     "created_in",
     "due_extensions",

@@ -23,7 +23,6 @@ from grimoire.engine import (
     Outcome,
     Prompt,
     Retiring,
-    Schema,
     SchemaError,
 )
 from grimoire.fairness import chain, commitments
@@ -40,6 +39,7 @@ from grimoire.match.parsed import Parsed
 from grimoire.match.rules import PLATFORM as PLATFORM
 from grimoire.match.rules import Rulebook, Rules
 from grimoire.match.state import MatchState, OpenPrompt, Phase
+from grimoire.match.step import Step
 from grimoire.v1 import envelope_pb2, match_pb2
 
 S = TypeVar("S")
@@ -654,20 +654,19 @@ class Referee(Generic[S]):
             SchemaError: if its bytes do not fit the schema.
             RulesNotInstalledError: if the match began under rules that are not installed.
         """
-        events = self.schema_after(state).merge(public, {a: b for a, b in parts.items() if a != "command"})
-        return self.fold_events(state, header, events, hash_, self.position_of(state, parts))
+        return self.step(state, header, public, parts, hash_).state
 
-    def schema_after(self, state: MatchState[S] | None) -> Schema:
-        """The schema of the entry that follows a state; None: the first, which is the platform's under all rules.
-
-        Raises:
-            RulesNotInstalledError: if the match began under rules that are not installed.
-        """
-        return self.rules(None if state is None else state.rules_version).schema
-
-    def position_of(self, state: MatchState[S] | None, parts: Mapping[str, bytes]) -> bytes:
-        """The arranged position that the first entry of an analysis match carries; empty for every other entry."""
-        return _position(parts.get("command")) if state is None else b""
+    def step(
+        self, state: MatchState[S] | None, header: bytes, public: bytes, parts: Mapping[str, bytes], hash_: bytes
+    ) -> Step[S]:
+        """As `fold`, with what it takes to show the entry afterwards."""
+        # The first entry is the platform's under all rules.
+        schema = self.rules(None if state is None else state.rules_version).schema
+        hidden = {a: b for a, b in parts.items() if a != "command"}
+        opened = schema.opened(public, hidden)
+        position = _position(parts.get("command")) if state is None else b""
+        after = self.fold_events(state, header, opened.events, hash_, position)
+        return Step(header, hash_, hidden, opened, schema, after)
 
     def fold_events(
         self,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from grimoire.engine import Actor
-from grimoire.match import Entry, MatchState, Parsed
+from grimoire.match import Entry, MatchState, Parsed, Step
 from grimoire.v1 import envelope_pb2
 
 __all__ = ["Absent", "LiveMatch", "Pending", "Refusal", "Reply", "Watch"]
@@ -145,6 +145,7 @@ class LiveMatch:
         due_ms: the next deadline of what is committed.
         touched_s: when it was last used, on the event loop's clock.
         game, rules_version: what it is a match of.
+        steps: for a while after it was folded: its entries up to then, to be shown.
     """
 
     __slots__ = (
@@ -158,6 +159,7 @@ class LiveMatch:
         "partition",
         "pending",
         "rules_version",
+        "steps",
         "touched_s",
         "watches",
     )
@@ -183,6 +185,7 @@ class LiveMatch:
         self.command_ids: set[bytes] = set()
         self.watches: set[Watch] = set()
         self.touched_s = 0.0
+        self.steps: Sequence[Step[Any]] = ()
 
     @property
     def idle(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import structlog
@@ -15,7 +15,7 @@ from grimoire.eventstore import EventStore, StoreError, Unavailable, partition_o
 from grimoire.fairness import chain
 from grimoire.fairness.names import check_match_id
 from grimoire.fairness.secret import Secret
-from grimoire.match import MatchState, Referee, RulesNotInstalledError
+from grimoire.match import MatchState, Referee, RulesNotInstalledError, Step
 from grimoire.match.entry import seal_parts
 from grimoire.runtime.cache import MatchCache
 from grimoire.runtime.faults import trail
@@ -34,6 +34,8 @@ CHUNK: Final = 128
 """Entries read at once: a usual match whole, since asking costs as much as thirty rows."""
 BREATH: Final = 32
 """Entries folded before others have their turn."""
+REMEMBERED: Final = 16
+"""Matches whose steps are kept once they are folded: whoever asks for a head mostly asks for the frames next."""
 
 
 class DamagedError(ValueError):
@@ -83,6 +85,7 @@ class Loader:
         self._urgent: deque[tuple[int, str]] = deque()
         self._later: deque[tuple[int, str]] = deque()
         self._loading: set[str] = set()
+        self._remembered: deque[LiveMatch] = deque()
         self._workers: set[asyncio.Task[None]] = set()
         self._broken: dict[str, float] = {}
         self._unruled: set[int] = set()
@@ -145,6 +148,7 @@ class Loader:
         started = time.perf_counter()
         state: MatchState[Any] | None = None
         seed: Secret | None = None
+        steps: list[Step[Any]] = []
         async for chunk in self._store.read_chunks(match_id, parts=True, size=CHUNK):
             for stored in chunk:
                 if state is None and _is_anothers(stored.public, game.id):
@@ -152,7 +156,10 @@ class Loader:
                     return live
                 parts = stored_parts(stored.parts)
                 before = state.hash if state is not None else chain.genesis(match_id)
-                state = self._referee.fold(state, stored.header, stored.public, parts, stored.hash)
+                step = self._referee.step(state, stored.header, stored.public, parts, stored.hash)
+                state = step.state
+                if stored.version <= CHUNK:
+                    steps.append(step)
                 # The first entry names the host's key, and so the seed of them all.
                 seed = seed or self._referee.seed(state)
                 digests = seal_parts(seed, match_id, stored.version, tuple(parts.items()))
@@ -166,8 +173,16 @@ class Loader:
         if state is not None:
             live.rules_version = state.rules_version
             live.due_ms = state.next_deadline_ms
+            if state.version == len(steps):
+                self._remember(live, steps)
         self._fold_seconds.inc(time.perf_counter() - started)
         return live
+
+    def _remember(self, live: LiveMatch, steps: Sequence[Step[Any]]) -> None:
+        live.steps = steps
+        self._remembered.append(live)
+        if len(self._remembered) > REMEMBERED:
+            self._remembered.popleft().steps = ()
 
     # ---- the queue -----------------------------------------------------------------------------------------------
 

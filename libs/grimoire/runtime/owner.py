@@ -10,7 +10,7 @@ import asyncio
 import secrets
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -35,6 +35,7 @@ from grimoire.match import (
     Parsed,
     Referee,
     RulesNotInstalledError,
+    Step,
     clock_command,
     due_extensions,
     first_expired,
@@ -725,20 +726,33 @@ class Owner:
             BrokenMatchError: if its log no longer folds.
             Unavailable: if it cannot be had just now.
         """
+        return (await self._known(match_id)).committed
+
+    async def walked(self, match_id: str) -> tuple[MatchState[Any] | None, Sequence[Step[Any]]]:
+        """The same, and all steps that lead to it if they are still in memory; else none.
+
+        Raises:
+            BrokenMatchError, Unavailable: as `state`.
+        """
+        known = await self._known(match_id)
+        state, steps = known.committed, known.steps
+        return state, steps if state is not None and state.version == len(steps) else ()
+
+    async def _known(self, match_id: str) -> LiveMatch:
         partition = partition_of(match_id)
         if partition in self.partitions.held:
             try:
-                return (await self._live(match_id)).committed
+                return await self._live(match_id)
             except MovedError:
                 pass
-        return await self._foreign_state(match_id, partition)
+        return await self._foreign_match(match_id, partition)
 
-    async def _foreign_state(self, match_id: str, partition: int) -> MatchState[Any] | None:
+    async def _foreign_match(self, match_id: str, partition: int) -> LiveMatch:
         async with self._foreign:
             if self._loader.is_broken(match_id):
                 raise BrokenMatchError(match_id)
             try:
-                return (await self._loader.fold(match_id, partition, 0)).committed
+                return await self._loader.fold(match_id, partition, 0)
             except StoreError as error:
                 raise Unavailable(str(error)) from None
             except RulesNotInstalledError as error:

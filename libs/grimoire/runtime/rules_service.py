@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from grimoire.match import (
     FrameFold,
     MatchState,
     Referee,
+    Step,
     created_in,
     opened_entry,
     redecide,
@@ -126,11 +128,14 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
     @discreet
     async def GetView(self, request: rules_pb2.GetViewRequest, context: Context) -> rules_pb2.GetViewResponse:
         """A viewer's screen, at the head or as it was at an earlier version."""
-        state = await self._state(request.match_id, context)
+        state, steps = await self._walked(request.match_id, context)
         viewer = await self._viewer(request.viewer, state, context)
         if request.version > state.version:
             await context.abort(grpc.StatusCode.OUT_OF_RANGE, f"the match has {state.version} versions")
-        if request.version and request.version < state.version:
+        if request.version and request.version < state.version and steps:
+            then = steps[request.version - 1].state
+            shown = snapshot(self._referee, then, viewer, then.time_ms)
+        elif request.version and request.version < state.version:
             fold = FrameFold(self._referee, viewer)
             async for entries in self._chunks(request.match_id, 1, request.version, context):
                 async with self._walks:
@@ -262,14 +267,28 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         self, request: rules_pb2.GetFramesRequest, context: Context
     ) -> AsyncIterator[rules_pb2.GetFramesResponse]:
         """What a viewer saw at each version of a range, in chunks."""
-        state = await self._state(request.match_id, context)
+        state, steps = await self._walked(request.match_id, context)
         viewer = await self._viewer(request.viewer, state, context)
         first, last = max(1, getattr(request, "from")), min(request.to or state.version, state.version)
         fold = FrameFold(self._referee, viewer, self._plugin.texts)
+        if steps:
+            # It had to be folded to be known: to be shown it need not be folded again.
+            async for answer in self._shown(fold, steps[first - 1 : last]):
+                yield answer
+            return
         async for chunk in self._chunks(request.match_id, 1, last, context):
             work = [(e.version, e.header, e.public, _parts(e), e.hash) for e in chunk]
             async with self._walks:
                 frames = await asyncio.to_thread(_frames_of, fold, work, first)
+            for piece in _pieces(frames):
+                yield rules_pb2.GetFramesResponse(frames=piece)
+
+    async def _shown(
+        self, fold: FrameFold[Any], steps: Sequence[Step[Any]]
+    ) -> AsyncIterator[rules_pb2.GetFramesResponse]:
+        for at in range(0, len(steps), CHUNK):
+            async with self._walks:
+                frames = await asyncio.to_thread(_frames_after, fold, steps[at : at + CHUNK])
             for piece in _pieces(frames):
                 yield rules_pb2.GetFramesResponse(frames=piece)
 
@@ -327,13 +346,16 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
     # ---- helpers -------------------------------------------------------------------------------------------------
 
     async def _state(self, match_id: str, context: Context) -> MatchState[Any]:
+        return (await self._walked(match_id, context))[0]
+
+    async def _walked(self, match_id: str, context: Context) -> tuple[MatchState[Any], Sequence[Step[Any]]]:
         try:
-            state = await self._owner.state(match_id)
+            state, steps = await self._owner.walked(match_id)
         except (BrokenMatchError, Unavailable) as error:
             await _fail(error, context)
         if state is None:
             await context.abort(grpc.StatusCode.NOT_FOUND, "unknown_match")
-        return state
+        return state, steps
 
     async def _unfolded_head(self, match_id: str, why: BrokenMatchError, context: Context) -> frame_pb2.MatchHead:
         """The head of a match that cannot be folded here: the platform's own events tell most of it."""
@@ -489,18 +511,25 @@ def _frames_of(fold: FrameFold[Any], work: _Work, first: int) -> list[rules_pb2.
     return list(_each_frame(fold, work, first))
 
 
+def _frames_after(fold: FrameFold[Any], steps: Sequence[Step[Any]]) -> list[rules_pb2.ReplayFrame]:
+    return [_frame_or_fault(step.state.version, step.hash, functools.partial(fold.show, step)) for step in steps]
+
+
 def _each_frame(fold: FrameFold[Any], work: _Work, first: int) -> Iterator[rules_pb2.ReplayFrame]:
     for version, header, public, parts, hash_ in work:
-        step = functools.partial(fold.advance if version < first else fold.frame, header, public, parts, hash_)
-        try:
-            frame = step()
-        except Exception:
-            # One version that cannot be shown, whatever a stranger wrote into it, must not take its neighbours along.
-            if version >= first:
-                yield rules_pb2.ReplayFrame(version=version, hash=hash_, fault=reject("match_broken", version=version))
+        if version < first:
+            with contextlib.suppress(Exception):
+                fold.advance(header, public, parts, hash_)
         else:
-            if frame is not None:
-                yield frame
+            yield _frame_or_fault(version, hash_, functools.partial(fold.frame, header, public, parts, hash_))
+
+
+def _frame_or_fault(version: int, hash_: bytes, make: Callable[[], rules_pb2.ReplayFrame]) -> rules_pb2.ReplayFrame:
+    try:
+        return make()
+    except Exception:
+        # One version that cannot be shown, whatever a stranger wrote into it, must not take its neighbours along.
+        return rules_pb2.ReplayFrame(version=version, hash=hash_, fault=reject("match_broken", version=version))
 
 
 def _seed_of(entries: list[frame_pb2.ViewerEntry]) -> Secret | None:

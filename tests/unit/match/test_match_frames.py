@@ -59,6 +59,20 @@ def test_a_frame_shows_a_viewer_its_own_parts_only(table):
         assert bool(event.pouch) is (viewer == ALL)
 
 
+def test_a_step_may_be_shown_to_everybody_in_any_order(table):
+    viewers = [Viewer.of_seat(0), ALL, PUBLIC, Viewer.of_seat(1)]
+    alone = {viewer: FrameFold(table.referee, viewer, TOY.texts) for viewer in viewers}
+    expected = {viewer: [fold.frame(*stored(entry)) for entry in table.entries] for viewer, fold in alone.items()}
+    assert len({frames[-1].view for frames in expected.values()}) > 1
+    state, steps = None, []
+    for entry in table.entries:
+        steps.append(table.referee.step(state, *stored(entry)))
+        state = steps[-1].state
+    for viewer in (*viewers, *reversed(viewers)):
+        fold = FrameFold(table.referee, viewer, TOY.texts)
+        assert [fold.show(step) for step in steps] == expected[viewer]
+
+
 def test_marks_tell_start_turns_and_end(table):
     fold = FrameFold(table.referee, PUBLIC, TOY.texts)
     marks = [mark for entry in table.entries for mark in fold.frame(*stored(entry)).marks]
