@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 # gRPC's fork handlers disturb the processes that tests start; must be set before gRPC is imported.
@@ -13,6 +14,11 @@ from hypothesis import settings
 # A test never asserts wall time: a busy machine may be slow with an example.
 settings.register_profile("grimoire", deadline=None)
 settings.load_profile("grimoire")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`. Many tests wait for clocks, browsers and processes; others use the processor meanwhile."""
+    return math.ceil(1.5 * (os.cpu_count() or 1))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
