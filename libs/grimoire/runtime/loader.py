@@ -36,6 +36,8 @@ BREATH: Final = 32
 """Entries folded before others have their turn."""
 REMEMBERED: Final = 16
 """Matches whose steps are kept once they are folded: whoever asks for a head mostly asks for the frames next."""
+REMEMBERED_BYTES: Final = 256 * 1024
+"""A match whose entries hold more is not remembered; a usual one holds a tenth. In memory they take ten times that."""
 
 
 class DamagedError(ValueError):
@@ -149,6 +151,7 @@ class Loader:
         state: MatchState[Any] | None = None
         seed: Secret | None = None
         steps: list[Step[Any]] = []
+        size = 0
         async for chunk in self._store.read_chunks(match_id, parts=True, size=CHUNK):
             for stored in chunk:
                 if state is None and _is_anothers(stored.public, game.id):
@@ -158,7 +161,8 @@ class Loader:
                 before = state.hash if state is not None else chain.genesis(match_id)
                 step = self._referee.step(state, stored.header, stored.public, parts, stored.hash)
                 state = step.state
-                if stored.version <= CHUNK:
+                size += len(stored.public) + len(stored.parts or b"")
+                if size <= REMEMBERED_BYTES and stored.version <= CHUNK:
                     steps.append(step)
                 # The first entry names the host's key, and so the seed of them all.
                 seed = seed or self._referee.seed(state)

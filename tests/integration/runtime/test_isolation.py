@@ -158,4 +158,63 @@ async def test_a_hidden_part_that_was_changed(house: House) -> None:
             text("UPDATE hidden SET parts = :parts WHERE match_id = 'm1' AND version = 5"),
             {"parts": dealt.SerializeToString()},
         )
+    # Not even what came before the damage is shown.
+    for seen in (PUBLIC, frame_pb2.Viewer(kind=frame_pb2.VIEWER_KIND_SEAT, seat=0)):
+        frames = house.rules.GetFrames(rules_pb2.GetFramesRequest(match_id="m1", viewer=seen))
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await frames.read()
+        assert caught.value.code() is grpc.StatusCode.DATA_LOSS
     assert refused(await running.ask(submission("m1", "resign", match_pb2.Resign(), seat=0))) == "match_broken"
+
+
+@pytest.mark.parametrize("size", [loader.REMEMBERED_BYTES, 2_000], ids=("remembered", "too large to be"))
+async def test_frames_are_the_same_whether_the_match_was_in_memory_or_had_to_be_folded(
+    house: House, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(loader, "REMEMBERED_BYTES", size)
+    running, chance = house.running, random.Random(3)
+    state = await running.begin("m1")
+    viewers = (PUBLIC, *(frame_pb2.Viewer(kind=frame_pb2.VIEWER_KIND_SEAT, seat=seat) for seat in (0, 1)))
+
+    async def shown(first: int = 1, last: int = 0) -> list[list[rules_pb2.ReplayFrame]]:
+        every = []
+        for viewer in viewers:
+            request = rules_pb2.GetFramesRequest(match_id="m1", viewer=viewer, **{"from": first, "to": last})
+            every.append([frame async for part in house.rules.GetFrames(request) for frame in part.frames])
+        return every
+
+    async def views(version: int) -> list[frame_pb2.Snapshot]:
+        asked = [rules_pb2.GetViewRequest(match_id="m1", viewer=viewer, version=version) for viewer in viewers]
+        return [(await house.rules.GetView(request)).snapshot for request in asked]
+
+    for _ in range(12):
+        accepted(await running.ask(running.random_command(state, chance)))
+        state = await running.state("m1")
+    in_memory, earlier = await shown(), await views(9)
+    assert [[frame.version for frame in frames] for frames in in_memory] == [[*range(1, state.version + 1)]] * 3
+    evict(running, "m1")
+    folded = await shown()
+    live = running.owner._cache.get("m1")
+    assert live is not None
+    assert bool(live.steps) is (size > 2_000)
+    assert folded == in_memory
+    assert await shown(4, 9) == [frames[3:9] for frames in in_memory]
+    assert await views(9) == earlier
+    # What was remembered is no longer all of it once the match has gone on.
+    accepted(await running.ask(running.random_command(state, chance)))
+    longer = await shown()
+    assert [frames[:-1] for frames in longer] == in_memory
+    assert [frames[-1].version for frames in longer] == [state.version + 1] * 3
+    assert await views(9) == earlier
+
+
+async def test_only_the_last_matches_are_remembered(house: House) -> None:
+    running = house.running
+    names = [f"m{number}" for number in range(loader.REMEMBERED + 3)]
+    for name in names:
+        accepted(await running.create(name))
+        evict(running, name)
+    for name in names:
+        await house.rules.GetHead(rules_pb2.GetHeadRequest(match_id=name))
+    found = [running.owner._cache.get(name) for name in names]
+    assert [len(live.steps) for live in found if live] == [0] * 3 + [1] * loader.REMEMBERED
