@@ -13,8 +13,8 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -113,26 +113,22 @@ async def _take(browser: Browser, site: str, sit_down: object) -> None:
     await ada.create(GAME, {"battlefield": "crystal_garden", "deck_type": "endless"})
     await (await sit_down("Väinö")).create(GAME, {"battlefield": "misty_harbour", "turn_time_s": "86400"}, rated=False)
     camera = _Camera(browser, site, mira.token or "")
-    async with _match(otso, ada, {"battlefield": "free_steppe"}) as others, _match(mira, otso, {}) as sessions:
-        await _play(others, MOVES)
-        await _play(sessions, MOVES)
+    async with (
+        _under_way(lambda: _match(otso, ada, {"battlefield": "free_steppe"}), MOVES),
+        _under_way(lambda: _match(mira, otso, {}), MOVES) as sessions,
+    ):
         own = f"/m/{sessions[0].match_id}"
         for dark in (False, True):
-            shade = "dark" if dark else "light"
-            await camera.take(f"lobby-{shade}", "/", "main h2", dark=dark)
-            await camera.take(f"match-{shade}", own, "[data-stage=asked] [data-ref]", dark=dark)
-            await camera.take(f"match-phone-{shade}", own, "[data-stage=asked] [data-ref]", phone=True, dark=dark)
-        await _photograph_garden(camera, mira, ada)
-        await _photograph(camera, "spellbound", TOGETHER, [mira, otso, ada], {}, TOGETHER_MOVES, "[data-ref^='card:']")
-        await _photograph(
-            camera,
-            "brooms",
-            BROOMS,
-            [mira, otso, ada],
-            {"storm_clouds": "true", "turn_time_s": "3600"},
-            BROOM_MOVES,
-            "[data-region]",
-        )
+            await camera.take(f"lobby-{'dark' if dark else 'light'}", "/", "main h2", dark=dark)
+        await _photograph(camera, "match", sessions, "[data-ref]")
+        async with _under_way(lambda: _match(mira, ada, {}, game=GARDEN), GARDEN_MOVES) as garden:
+            await _photograph(camera, "garden", garden, "[data-ref^='space:']")
+        everybody = [mira, otso, ada]
+        async with _under_way(lambda: _table(everybody, {}, TOGETHER), TOGETHER_MOVES) as together:
+            await _photograph(camera, "spellbound", together, "[data-ref^='card:']")
+        weather = {"storm_clouds": "true", "turn_time_s": "3600"}
+        async with _under_way(lambda: _table(everybody, weather, BROOMS), BROOM_MOVES) as brooms:
+            await _photograph(camera, "brooms", brooms, "[data-region]")
         await _play(sessions, 10_000)
         for dark in (False, True):
             shade = "dark" if dark else "light"
@@ -140,29 +136,15 @@ async def _take(browser: Browser, site: str, sit_down: object) -> None:
             await camera.take(f"audit-{shade}", f"{own}/audit", "text=All 7 checks", dark=dark)
 
 
-async def _photograph_garden(camera: _Camera, one: Client, other: Client) -> None:
-    async with _match(one, other, {}, game=GARDEN) as sessions:
-        await _play(sessions, GARDEN_MOVES)
-        own = f"/m/{sessions[0].match_id}"
-        for dark in (False, True):
-            shade = "dark" if dark else "light"
-            await camera.take(f"garden-{shade}", own, "[data-stage=asked] [data-ref^='space:']", dark=dark)
-            await camera.take(
-                f"garden-phone-{shade}", own, "[data-stage=asked] [data-ref^='space:']", phone=True, dark=dark
-            )
-
-
-async def _photograph(
-    camera: _Camera, name: str, game: str, people: list[Client], options: Mapping[str, str], moves: int, ready: str
-) -> None:
-    """A table of several, as the first of them sees it when asked, on both screens."""
-    async with _table(people, options, game) as sessions:
-        await _play(sessions, moves)
-        own = f"/m/{sessions[0].match_id}"
-        for dark in (False, True):
-            shade = "dark" if dark else "light"
-            await camera.take(f"{name}-{shade}", own, f"[data-stage=asked] {ready}", dark=dark)
-            await camera.take(f"{name}-phone-{shade}", own, f"[data-stage=asked] {ready}", phone=True, dark=dark)
+async def _photograph(camera: _Camera, name: str, sessions: list[MatchSession], ready: str) -> None:
+    """A table as its first person sees it when asked, on both screens."""
+    for dark in (False, True):
+        for phone in (False, True):
+            # The clock goes on while pictures are taken: it may have passed the turn on since the last one.
+            await _play(sessions, 0)
+            shot = f"{name}{'-phone' if phone else ''}-{'dark' if dark else 'light'}"
+            path = f"/m/{sessions[0].match_id}"
+            await camera.take(shot, path, f"[data-stage=asked] {ready}", phone=phone, dark=dark)
 
 
 @asynccontextmanager
@@ -174,6 +156,19 @@ async def _browser() -> AsyncIterator[Browser]:
         browser = await playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser
         await browser.close()
+
+
+@asynccontextmanager
+async def _under_way(
+    seating: Callable[[], AbstractAsyncContextManager[list[MatchSession]]], moves: int
+) -> AsyncIterator[list[MatchSession]]:
+    """A match after so many commands, when its first seat is asked. Deals differ: one over by then is played anew."""
+    while True:
+        async with seating() as sessions:
+            await _play(sessions, moves)
+            if not sessions[0].finished:
+                yield sessions
+                return
 
 
 @asynccontextmanager
