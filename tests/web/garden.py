@@ -100,6 +100,14 @@ class Gardener(Sitter):
         before = await self.version()
         await self.press_until_sent(self.bar.get_by_role("button", name=re.compile(f"^{name}")), before)
 
+    async def decline(self) -> None:
+        """Does the least that may be done, whatever is asked: also where the other seat attacks."""
+        await self.press("(End the|Do not defend|Light nothing|Go back)")
+
+    async def turn(self) -> int:
+        """The number of the turn that is shown."""
+        return int((await self.page.get_by_text(re.compile(r"^turn \d+$")).first.inner_text()).rpartition(" ")[2])
+
     async def choose(self, name: str) -> None:
         """Presses what only leads on."""
         await self.asked()
