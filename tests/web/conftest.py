@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,15 @@ from tests.web.programs import duel
 
 # Beside another worker's tests a page may be slow; nothing waits longer than it must.
 expect.set_options(timeout=20_000)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The first test of a module does not pay for the build of the client, the start of everything and a browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            mark = item.get_closest_marker("timeout")
+            seconds = mark.args[0] if mark is not None else float(config.getini("timeout"))
+            item.add_marker(pytest.mark.timeout(seconds, func_only=True), append=False)
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ async def duel(address: str, kept: Path, **options: str) -> AsyncIterator[Duel]:
     Args:
         address: of the edge.
         kept: a folder for their evidence.
-        options: of the challenge.
+        options: of the challenge. Nobody plays for a person who is slow to look, unless they say so.
     """
     names = ("Aino", "Väinö")
     clients = [await Client.connect(address, keepsakes=kept / name) for name in names]
@@ -77,7 +77,7 @@ async def duel(address: str, kept: Path, **options: str) -> AsyncIterator[Duel]:
     try:
         for client, name in zip(clients, names, strict=True):
             await client.guest(name)
-        opened = await clients[0].create(GAME, options)
+        opened = await clients[0].create(GAME, {"turn_time_s": "3600", **options})
         await clients[1].join(opened.challenge_id)
         match_id = (await clients[0].matched(opened.challenge_id)).match_id
         sessions += await asyncio.gather(*(client.open_match(match_id) for client in clients))
