@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 PROTOS := $(shell find protos -name '*.proto')
 GENERATED := libs/grimoire/v1/__init__.py
 
-.PHONY: help setup web run play test test-all lint bench protos breaking-baseline lock clean
+.PHONY: help setup web run play test test-all lint lint-style lint-types lint-schemas lint-web bench protos breaking-baseline lock clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -42,14 +42,22 @@ test: web ## Run the tests
 test-all: web ## Run all tests, the slow ones too
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: web ## Check style, types, import contracts and schemas
+lint: lint-style lint-types lint-schemas lint-web ## Check style, types, import contracts and schemas
+
+lint-style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint-types: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+lint-schemas: setup
 	$(BIN)/buf lint
-	$(BIN)/python tools/build_web.py --check
 	$(BIN)/buf breaking --against protos/baseline.binpb
+
+lint-web: web
+	$(BIN)/python tools/build_web.py --check
 
 bench: setup ## Measure speed and print ratios
 	$(BIN)/python -m tests.benchmarks
