@@ -50,6 +50,7 @@ class Weights(msgspec.Struct, frozen=True):
         last: how much more a danger counts once a book is lost.
         gathered: a mage at the tower once four books are gained.
         later: share of the battle's worth that is left for each turn that it must wait.
+        survival: by the space of the piece that is second nearest the end: the chance to outlive another turn.
         early: by books gained: share of the battle's worth that counts before there are four.
         way: a card that moves the next mage, when it must still go to the tower.
         sought: of knowing where the tower is, when four books are gained.
@@ -61,28 +62,29 @@ class Weights(msgspec.Struct, frozen=True):
     second: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -6.0, -20.0, -55.0, -500.0)
     first: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0, -6.0, -14.0, -30.0)
     spare: float = 0.5
-    step_back: float = 1.5
+    step_back: float = 2.5
     wand: tuple[float, ...] = (0.0, 4.5, 10.0, 13.0)
     spell: float = 8.0
     wicked: tuple[float, ...] = (0.0, -8.0, -20.0, -40.0, -52.0, -62.0)
     kept: float = 6.5
-    ally: float = 6.0
-    ally_set: float = 4.0
-    lying: float = 2.2
+    ally: float = 11.0
+    ally_set: float = 10.0
+    lying: float = 4.0
     reveal: float = 2.6
     restocked: float = 6.0
     fortuna: float = 6.0
     guard: float = 9.0
-    tower: float = 40.0
+    tower: float = 60.0
     worse: float = 30.0
-    climb: tuple[float, ...] = (0.0, 0.0, 5.0, 25.0, 300.0)
+    climb: tuple[float, ...] = (0.0, 20.0, 30.0, 80.0, 300.0)
     annihilated: float = 400.0
     battle: float = 260.0
     fifth: float = 0.1
     last: float = 4.0
     gathered: float = 25.0
-    later: float = 0.85
-    early: tuple[float, ...] = (0.0, 0.0, 0.05, 0.25, 1.0, 1.0)
+    later: float = 0.97
+    survival: tuple[float, ...] = (1.0, 1.0, 0.97, 0.96, 0.94, 0.92, 0.88, 0.75, 0.5, 0.0)
+    early: tuple[float, ...] = (0.0, 0.0, 0.1, 0.5, 1.0, 1.0)
     way: float = 12.0
     sought: float = 120.0
     covered: float = 32.0
@@ -159,6 +161,15 @@ def _between(table: tuple[float, ...], at: float) -> float:
     return table[low] + (at - low) * (table[low + 1] - table[low])
 
 
+def _troll_cards(pieces: list[float], number: float) -> None:
+    """So many troll cards act: with the troll at the end every hat moves on instead (SB-2.9)."""
+    if pieces[TROLL] < TRACK_END:
+        pieces[TROLL] += number
+    else:
+        for hat in range(CITIES):
+            pieces[hat] += number
+
+
 class Appraisal:
     """The points of a sketch at the end of its story.
 
@@ -187,7 +198,7 @@ class Appraisal:
         kept = len(sketch.lower) - (FORTUNA in sketch.lower)
         pieces, ends = self._moved_on(sketch, kept)
         worth = self._books(sketch, pieces) + self._ends(pieces) + weights.kept * kept
-        worth += self._hand(sketch) + self._tower(sketch, ends)
+        worth += self._hand(sketch) + self._tower(sketch, pieces, ends)
         if ends < 1.0:
             staying = len(sketch.upper) if len(sketch.upper) < _LIMITS.purge_at else 0
             draws = max(0, _LIMITS.display_mages - kept)
@@ -196,7 +207,7 @@ class Appraisal:
 
     def _skipped(self, sketch: Sketch) -> float:
         """Nothing moves, nothing is drawn."""
-        return self._books(sketch, sketch.pieces) + self._ends(sketch.pieces) + self._tower(sketch, 0.0)
+        return self._books(sketch, sketch.pieces) + self._ends(sketch.pieces) + self._tower(sketch, sketch.pieces, 0.0)
 
     # ---- what is going to happen -------------------------------------------------------------------------------------
 
@@ -218,7 +229,7 @@ class Appraisal:
             weak = 0.6 if guard else 1.0
             for colour, witches in enumerate(outlook.witches):
                 pieces[colour] += share * witches * weak
-        pieces[TROLL] += share * outlook.trolls
+        _troll_cards(pieces, share * outlook.trolls)
         if draws > left:
             self._end_of_deck(sketch, pieces)
             return pieces, 1.0
@@ -228,7 +239,10 @@ class Appraisal:
         """SB-14.2, SB-14.3."""
         if len(sketch.upper) < _LIMITS.purge_at:
             for card in sketch.upper:
-                pieces[COLOUR.get(card, TROLL)] += 1.0
+                if card in TROLLS:
+                    _troll_cards(pieces, 1.0)
+                else:
+                    pieces[COLOUR[card]] += 1.0
         for piece in range(len(pieces)):
             if piece not in sketch.places and piece != sketch.watchman:
                 pieces[piece] += 1.0
@@ -290,7 +304,7 @@ class Appraisal:
 
     # ---- the tower ---------------------------------------------------------------------------------------------------
 
-    def _tower(self, sketch: Sketch, ends: float) -> float:
+    def _tower(self, sketch: Sketch, pieces: list[float], ends: float) -> float:
         weights = self._weights
         gained = sketch.books.count(GAINED)
         later = self._later[1 if ends else 0]
@@ -310,10 +324,10 @@ class Appraisal:
             worth += self._covered * (guarded + (sketch.watchman != NOWHERE)) * 0.5
         share = weights.early[gained]
         if share:
-            worth += share * self._ready(sketch, gained)
+            worth += share * self._ready(sketch, pieces, gained)
         return worth
 
-    def _ready(self, sketch: Sketch, gained: int) -> float:
+    def _ready(self, sketch: Sketch, pieces: list[float], gained: int) -> float:
         """How near the mages are to the battle."""
         weights = self._weights
         tower, mages = sketch.tower, len(sketch.places)
@@ -321,9 +335,13 @@ class Appraisal:
         chance = battle_chance(sketch, self._outlook, gained)
         # The mage whose turn comes next has distance 0, the one whose turn it is now the greatest.
         waits = 1 + max([(mage - sketch.turn_mage - 1) % mages for mage in away], default=-1)
+        # Whoever stands there skips (SB-4.3), and the last to come declares at once: the turns between are dangerous.
+        dangers = max(0, len(away) - 1)
         if tower == NOWHERE:
             waits += 1
-        worth = weights.battle * (0.35 + 0.65 * chance) * weights.later**waits
+            dangers += 1
+        lives = _between(weights.survival, min(sorted(pieces)[-2], TRACK_END)) ** dangers
+        worth = weights.battle * (0.35 + 0.65 * chance) * weights.later**waits * lives
         if tower == NOWHERE:
             hidden = sketch.villages.count(HIDDEN) + sketch.reveals
             worth += weights.sought * (sketch.reveals / hidden if hidden else 0.0)

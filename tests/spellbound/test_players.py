@@ -276,6 +276,29 @@ def test_books_that_go_on_and_pieces_that_stay_back_are_worth_more() -> None:
     assert worth({"books": {"red": "lost"}}) < worth({"hats": {"red": 3}})
 
 
+def test_with_the_troll_at_the_end_his_cards_are_feared_for_the_hats() -> None:
+    """SB-2.9: what a troll card costs at the end of the deck, the hats far from their books or near them."""
+    ending: dict[str, object] = {"deck": [], "books": {"silver": "gained"}, "watchman": "city_green"}
+
+    def cost(hat: int, troll: int) -> float:
+        position = {**ending, "hats": {"red": hat, "blue": hat}, "troll": troll}
+        return worth(position) - worth({**position, "upper_row": ["troll_a"]})
+
+    assert cost(2, 9) > cost(2, 4) + 10
+    assert cost(2, 9) > cost(1, 9)
+
+
+def test_mages_gather_the_sooner_the_nearer_the_end_is() -> None:
+    """SB-4.3: who stands at the tower skips; the turns of those on their way may lose the match."""
+
+    def way(second: int) -> float:
+        position = {"books": FOUR, "hats": {"red": second, "blue": second}}
+        there = worth({**position, "mages": ["village_04"] * 4}, 4)
+        return there - worth({**position, "mages": ["village_04", "village_05", "village_05", "village_05"]}, 4)
+
+    assert way(8) > way(7) > way(3) > 0
+
+
 def test_the_chance_of_the_battle_is_exact() -> None:
     # S45: with a strength of 2, and 9 + u against 12 - u, two sunstones of two are needed; 3 of 5 are suns
     position = {
