@@ -112,6 +112,25 @@ class HttpServer:
         return bool(self._proxies) and any(ipaddress.ip_address(host) in network for network in self._proxies)
 
 
+def _notice_silence(connection: socket.socket, silent_s: float) -> None:
+    """Has the system end a connection whose other side has vanished without a word, after so long.
+
+    A lid that is closed or a cable that is pulled sends nothing. Without this the system goes on sending for a quarter
+    of an hour, and all that time whoever vanished counts as being there (RFC 5482; keepalive for when we send nothing).
+    """
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    options = {
+        "TCP_KEEPIDLE": silent_s / 2,
+        "TCP_KEEPINTVL": silent_s / 4,
+        "TCP_KEEPCNT": 2,
+        "TCP_USER_TIMEOUT": silent_s * 1000,
+    }
+    for name, value in options.items():
+        # Not every system has all of them.
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), max(1, int(value)))
+
+
 class _Bounded(HttpToolsProtocol):
     """One connection. A head that comes too slowly or is too large ends it, and so does a reader that reads nothing."""
 
@@ -142,6 +161,7 @@ class _Bounded(HttpToolsProtocol):
         connection = transport.get_extra_info("socket")
         if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _notice_silence(connection, self._limits.stalled_s)
         crowded = self._per_address[self._host] > self._limits.connections_per_address
         if len(self.connections) > self._limits.connections or (crowded and not self._is_proxy(self._host)):
             transport.write(_TOO_MANY)
