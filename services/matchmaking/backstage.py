@@ -30,6 +30,7 @@ from matchmaking.ledger import Ledger
 from matchmaking.limits import Limits
 from matchmaking.log import Record
 from matchmaking.parties import PartyBook
+from matchmaking.partings import Partings
 from matchmaking.ratings import Ratings
 from matchmaking.ready_book import ReadyBook
 from matchmaking.ticket_book import TicketBook
@@ -73,11 +74,12 @@ class Backstage:
         self.tickets = TicketBook(database)
         self.ready = ReadyBook(database)
         self.parties = PartyBook(database)
+        self.partings = Partings(self.parties, self.tell_party)
         self.watches = Watches(self.ledger)
         self.bells = Bells()
         self.bot_seats = BotSeats(database, limits.bots_s, now_ms)
         self.invitations = Invitations(self.ledger, self.bot_seats, bus, self._errands)
-        self._leavers = Leavers(self.ledger, games, keys, self._errands, now_ms)
+        self._leavers = Leavers(self.ledger, games, keys, self.partings, self._errands, now_ms)
         self._handover = Handover(self.ledger, bus, keys, self._errands)
         self.endings = Endings(
             self.ledger,
@@ -85,6 +87,7 @@ class Backstage:
             self.ratings,
             games,
             self._leavers,
+            self.partings,
             bus,
             self._errands,
             now_ms,

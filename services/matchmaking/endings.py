@@ -21,6 +21,7 @@ from matchmaking.games import Games
 from matchmaking.leavers import Leavers, seats_said
 from matchmaking.ledger import Ledger
 from matchmaking.meters import RATED
+from matchmaking.partings import Partings
 from matchmaking.ratings import Ratings
 
 __all__ = ["Endings"]
@@ -42,6 +43,7 @@ class Endings:
         ratings: what rated ones change.
         games: answer for single matches.
         leavers: told of everything else that the matches say of their seats.
+        partings: takes who never came out of the party that it was seated with.
         bus: the games' published entries.
         errands: where the work is done.
         now_ms: the wall clock, UTC ms.
@@ -55,6 +57,7 @@ class Endings:
         ratings: Ratings,
         games: Games,
         leavers: Leavers,
+        partings: Partings,
         bus: Bus,
         errands: Errands,
         now_ms: Callable[[], int],
@@ -65,6 +68,7 @@ class Endings:
         self._ratings = ratings
         self._games = games
         self._leavers = leavers
+        self._partings = partings
         self._bus = bus
         self._errands = errands
         self._now_ms = now_ms
@@ -151,6 +155,7 @@ class Endings:
             if challenge is None:
                 return
             try:
+                await self._partings.part(challenge.owner, _accounts_at(challenge, missing))
                 await self._open_again(challenge, missing)
                 await self._end(challenge, closed, ended_ms)
             except Unavailable:
@@ -185,6 +190,10 @@ class Endings:
             await asking
         except Unavailable as error:
             _log.info("match_not_asked", reason=str(error))
+
+
+def _accounts_at(challenge: Challenge, seats: tuple[int, ...]) -> list[str]:
+    return [sitter.account_id for seat, sitter in challenge.sitters if seat in seats]
 
 
 def _closed_in(public: bytes) -> match_pb2.MatchClosed | None:

@@ -16,12 +16,13 @@ from grimoire.runtime.identity import occupant_id
 from grimoire.runtime.keys import KeyRing
 from grimoire.v1 import frame_pb2, match_pb2
 from matchmaking.alarms import Alarms
-from matchmaking.challenge import Challenge, Stage
+from matchmaking.challenge import Challenge, Stage, decide
 from matchmaking.creation import pauses_s
 from matchmaking.errands import Errands
 from matchmaking.games import Games
 from matchmaking.ledger import Ledger
 from matchmaking.log import Record
+from matchmaking.partings import Partings
 from matchmaking.sitting import new_bot
 from matchmaking.texts import DEFAULT_LANGUAGE
 from matchmaking.vacancies import Keep, Lose, Mend, Move, Settle, choice_of
@@ -38,16 +39,24 @@ class Leavers:
         ledger: the challenges.
         games: tell which bots there are.
         keys: make the seats' pseudonyms.
+        partings: takes who leaves out of the party that it was seated with.
         errands: where the work is done.
         now_ms: the wall clock, UTC ms.
     """
 
     def __init__(
-        self, ledger: Ledger, games: Games, keys: KeyRing, errands: Errands, now_ms: Callable[[], int]
+        self,
+        ledger: Ledger,
+        games: Games,
+        keys: KeyRing,
+        partings: Partings,
+        errands: Errands,
+        now_ms: Callable[[], int],
     ) -> None:
         self._ledger = ledger
         self._games = games
         self._keys = keys
+        self._partings = partings
         self._errands = errands
         self._now_ms = now_ms
         self._clock = Alarms(now_ms, self._due)
@@ -112,11 +121,22 @@ class Leavers:
     async def _act(self, challenge_id: str, move: Move) -> None:
         for pause_s in pauses_s():
             try:
+                # First the party: a crash in between is made good by hearing it again, as nothing is written down yet.
+                if isinstance(move, Lose):
+                    await self._part(challenge_id, move)
                 await self._ledger.act(challenge_id, move)
             except Unavailable:
                 await asyncio.sleep(pause_s)
             else:
                 return
+
+    async def _part(self, challenge_id: str, move: Lose) -> None:
+        record = await self._ledger.get(challenge_id)
+        if record is None or record.challenge.stage is not Stage.MATCHED:
+            return
+        if decide(record.challenge, move, self._now_ms()):
+            sits = record.challenge.seats[move.seat]
+            await self._partings.part(record.challenge.owner, [sits.account_id] if sits is not None else [])
 
     # ---- deciding --------------------------------------------------------------------------------------------------
 

@@ -131,8 +131,12 @@ class Ledger:
         return await asyncio.shield(acting)
 
     async def close(self) -> None:
-        """Waits for what is being written."""
-        await asyncio.gather(*self._acting, return_exceptions=True)
+        """Waits for what is being written, as long as the store is waited for; then breaks it off."""
+        if self._acting:
+            _, late = await asyncio.wait(self._acting, timeout=_PATIENCE_S)
+            for acting in late:
+                acting.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def _act(self, challenge_id: str, command: Command) -> Record | Illegal:
         give_up = time.monotonic() + _PATIENCE_S

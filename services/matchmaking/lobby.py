@@ -22,6 +22,7 @@ from matchmaking.ledger import Ledger
 from matchmaking.limits import Limits
 from matchmaking.log import Record, derived_id
 from matchmaking.names import NameBook
+from matchmaking.partings import Partings
 from matchmaking.sitting import new_bot
 from matchmaking.texts import illegal, term
 from matchmaking.watches import Watches
@@ -84,7 +85,7 @@ class Lobby:
     """The lobby of all games. Every method may raise `Unavailable`: a part does not answer, asking again is safe.
 
     Args:
-        ledger, archive, names, games, watches, endings: the parts it works with.
+        ledger, archive, names, games, watches, endings, partings: the parts it works with.
         bounds: how much one account may ask.
         limits: how long things take.
         now_ms: the wall clock, UTC ms.
@@ -98,6 +99,7 @@ class Lobby:
         games: Games,
         watches: Watches,
         endings: Endings,
+        partings: Partings,
         bounds: Bounds,
         limits: Limits,
         now_ms: Callable[[], int],
@@ -108,6 +110,7 @@ class Lobby:
         self._games = games
         self._watches = watches
         self._endings = endings
+        self._partings = partings
         self._bounds = bounds
         self._limits = limits
         self._now_ms = now_ms
@@ -191,7 +194,12 @@ class Lobby:
 
     async def leave(self, caller: Identity, challenge_id: str) -> _Answer:
         """Gets up from somebody else's open table. Leaving twice is leaving once."""
-        return await self._ledger.act(challenge_id, Leave(caller.account_id))
+        record = await self._ledger.get(challenge_id)
+        sat = record is not None and record.challenge.seat_of(caller.account_id) is not None
+        answer = await self._ledger.act(challenge_id, Leave(caller.account_id))
+        if sat and not isinstance(answer, Illegal):
+            await self._partings.part(answer.challenge.owner, [caller.account_id])
+        return answer
 
     async def fill(self, caller: Identity, challenge_id: str, level: str, language: str) -> _Answer:
         """Lets bots of one level take all open seats of one's own table; its match is created at once."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 from sqlalchemy import Connection, delete, func, insert, select
 
@@ -82,6 +84,25 @@ class PartyBook:
                 _leave(connection, account_id)
 
         await self._database.run(work)
+
+    async def let_go(self, owner: str, account_ids: Collection[str]) -> Party | None:
+        """Takes some out of the party that an account leads.
+
+        Returns:
+            The party without them; None if nobody of them was in it.
+        """
+
+        def work(connection: Connection) -> Party | None:
+            led = select(parties.c.party_id).where(parties.c.owner == owner).with_for_update()
+            party_id = connection.execute(led).scalar_one_or_none()
+            if party_id is None:
+                return None
+            theirs = delete(party_members).where(
+                party_members.c.party_id == party_id, party_members.c.account_id.in_(account_ids)
+            )
+            return _read(connection, party_id, 0) if connection.execute(theirs).rowcount else None
+
+        return await self._database.run(work)
 
     async def get(self, party_id: str, now_ms: int) -> Party | None:
         """One party as it is."""

@@ -94,7 +94,18 @@ def _desk(
 ) -> Desk:
     ledger, watches, bells = backstage.ledger, backstage.watches, backstage.bells
     bounds = Bounds(ledger, limits)
-    lobby = Lobby(ledger, backstage.archive, names, games, watches, backstage.endings, bounds, limits, now_ms)
+    lobby = Lobby(
+        ledger,
+        backstage.archive,
+        names,
+        games,
+        watches,
+        backstage.endings,
+        backstage.partings,
+        bounds,
+        limits,
+        now_ms,
+    )
     quick_play = QuickPlay(
         backstage.tickets,
         backstage.ready,

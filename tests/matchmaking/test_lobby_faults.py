@@ -29,6 +29,8 @@ from matchmaking.games import Games
 from matchmaking.leavers import Leavers
 from matchmaking.ledger import Ledger
 from matchmaking.log import read_log
+from matchmaking.parties import PartyBook
+from matchmaking.partings import Partings
 from matchmaking.ratings import Ratings
 from tests.matchmaking.house import ADA, BO, EVE, GAME, OTHER_GAME, House, Running, open_house, until
 from tests.support.eventstore import new_entry
@@ -183,6 +185,10 @@ async def test_a_rematch_can_be_asked_for_after_a_restart(house: House) -> None:
     assert again.rematch_of == first.match_id
 
 
+async def nobody_hears(_game: str, _party_id: str) -> None:
+    """Nobody waits for news of a party."""
+
+
 async def test_ends_that_were_missed_are_asked_for_a_few_at_a_time(house: House) -> None:
     await house.game.start()
     lobby = await house.open_lobby()
@@ -198,8 +204,11 @@ async def test_ends_that_were_missed_are_asked_for_a_few_at_a_time(house: House)
         ledger, errands = Ledger(store, now_ms), Errands()
         await ledger.reconcile()
         games = Games(directory)
-        leavers = Leavers(ledger, games, house.keys, errands, now_ms)
-        endings = Endings(ledger, Archive(database), Ratings(database), games, leavers, bus, errands, now_ms, 60)
+        partings = Partings(PartyBook(database), nobody_hears)
+        leavers = Leavers(ledger, games, house.keys, partings, errands, now_ms)
+        endings = Endings(
+            ledger, Archive(database), Ratings(database), games, leavers, partings, bus, errands, now_ms, 60
+        )
         await endings.check_some(older_than_ms=60_000)
         assert len(ledger.of_account(ADA.account_id)) == 3, "none of them is that old"
         await endings.check_some(older_than_ms=-60_000)

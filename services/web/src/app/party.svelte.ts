@@ -28,8 +28,10 @@ class Company {
     const partyId = device.get(STORE) ?? "";
     if (partyId === "" || this.now !== null) return;
     try {
-      // Joining twice is joining once; whoever has left it looks in vain.
-      await this.join(partyId, language);
+      const party = await look(partyId, language);
+      // Whoever is out of it meanwhile, by leaving a table of it, has not asked to be in it again.
+      if (party?.members.some((member) => member.mine)) this.#follow(party, language);
+      else device.remove(STORE);
     } catch (error) {
       if (GONE.has(failureOf(error).code)) device.remove(STORE);
       else setTimeout(() => void this.resume(language), LOOK_MS);
@@ -80,10 +82,8 @@ class Company {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       if (document.hidden || signal.aborted) continue;
       try {
-        for await (const { party } of matchmaking.watchParty({ partyId, language }, { signal, timeoutMs: 5000 })) {
-          if (!signal.aborted && party !== undefined) this.#take(party, language);
-          break;
-        }
+        const party = await look(partyId, language, signal);
+        if (!signal.aborted && party !== undefined) this.#take(party, language);
       } catch (error) {
         if (!signal.aborted && failureOf(error).code === "unknown_party") this.#end();
       }
@@ -103,6 +103,13 @@ class Company {
     this.drop();
     toast(t("tables.party_gone"));
   }
+}
+
+/** A party as it is now. Throws what the call throws. */
+async function look(partyId: string, language: string, signal?: AbortSignal): Promise<Party | undefined> {
+  const options = signal === undefined ? { timeoutMs: 5000 } : { signal, timeoutMs: 5000 };
+  for await (const { party } of matchmaking.watchParty({ partyId, language }, options)) return party;
+  return undefined;
 }
 
 export const party = new Company();
