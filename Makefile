@@ -40,7 +40,7 @@ test: web ## Run the tests
 	$(BIN)/python -m pytest -m 'not slow' -n auto --dist worksteal
 
 test-all: web ## Run all tests, the slow ones too
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=60 --durations-min=5
 
 lint: lint-style lint-types lint-schemas lint-web ## Check style, types, import contracts and schemas
 
