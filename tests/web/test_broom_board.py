@@ -81,6 +81,36 @@ async def test_five_seats_on_a_phone(person: Callable[..., Person], stack: Stack
         await someone.no_sideways_scroll()
 
 
+@pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["360", "320"])
+async def test_five_asked_seats_of_one_person(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path, screen: Any
+) -> None:
+    """All of them can be seen and pressed at once, and are called by name and by what is asked of them."""
+    async with (
+        arranged(str(stack.config.gateway), tmp_path, {"stage": "choose"}) as table,
+        person(screen) as someone,
+    ):
+        player = await table.sit(0, someone)
+        await player.asked()
+        seats = player.page.locator("[data-own-seat]")
+        await expect(seats).to_have_count(5)
+        for each in await seats.all():
+            await expect(each).to_be_in_viewport(ratio=1)
+            await expect(each).to_contain_text(says("play.seat_asked"))
+            where = await each.bounding_box()
+            assert where is not None
+            assert where["width"] >= 44
+            assert where["height"] >= 36
+        # However narrow they are, nothing of them lies outside, and the line is not scrolled.
+        over = await seats.first.locator("..").evaluate("each => each.scrollWidth - each.clientWidth")
+        assert over <= 0
+        await seats.nth(3).click()
+        await expect(seats.nth(3)).to_have_attribute("aria-pressed", "true")
+        await player.asked()
+        await someone.axe()
+        await someone.no_sideways_scroll()
+
+
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "360"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 async def test_no_finding_and_nothing_cut_off(
