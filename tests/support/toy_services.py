@@ -8,6 +8,8 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+from bots.settings import BotSettings
+from bots.thinking import Thinkers
 from grimoire.bus import GATEWAY, Bus
 from grimoire.runtime.config import Config, ConfigError
 from grimoire.runtime.keys import KeyRing
@@ -121,5 +123,19 @@ def talkative(_name: str) -> Serve:
         started("")
         os.write(1, b"y" * 200_000 + b"\n")
         await stop.wait()
+
+    return serve
+
+
+def pondering(_name: str) -> Serve:
+    """Has processes of its own that think, as the bots have."""
+
+    async def serve(config: Config, *, stop: asyncio.Event, started: Callable[[str], None]) -> None:
+        thinkers = Thinkers(BotSettings(workers=1))
+        worker = await asyncio.wrap_future(thinkers._started().submit(os.getpid))
+        note(config, f"thinks {worker}")
+        started("")
+        await stop.wait()
+        thinkers.close()
 
     return serve

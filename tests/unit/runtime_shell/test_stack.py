@@ -291,3 +291,40 @@ def test_a_signal_stops_a_stack_in_order(config: Config, processes: bool) -> Non
     assert all(ended(process) for process in below)
     assert notes(config.home)[-2:] == ["stop gateway", "stop replay"]
     assert not RunFile.path(config.home).exists()
+
+
+EMBEDDED = """
+import asyncio, sys
+from grimoire.runtime.config import Config
+from grimoire.runtime.lifecycle import Service
+from grimoire.runtime.stack import Stack
+
+async def main():
+    kinds = {"replay": "well", "bots": "pondering"}
+    services = [Service(name, f"tests.support.toy_services:{kind}", name) for name, kind in kinds.items()]
+    async with Stack(Config.from_env(), services, processes=sys.argv[1] == "True"):
+        print("ready", flush=True)
+        await asyncio.Event().wait()
+
+if __name__ == "__main__":  # processes that think import this program once more
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_program_that_embeds_a_stack_leaves_nothing_behind(
+    config: Config, tmp_path: Path, processes: bool, number: signal.Signals
+) -> None:
+    program = tmp_path / "embedded.py"
+    program.write_text(EMBEDDED)
+    environment = {**os.environ, **config.to_env(), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(program), str(processes)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert any(line.startswith("ready") for line in iter(parent.stdout.readline, ""))
+        below = everyone_below(parent.pid)
+        thinks = [int(line.split()[1]) for line in notes(config.home) if line.startswith("thinks")]
+        assert thinks[0] in [process.pid for process in below]
+        parent.send_signal(number)
+        parent.wait(60)
+    assert all(ended(process) for process in below)
