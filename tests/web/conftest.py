@@ -19,7 +19,7 @@ from tests.web.people import Person
 from tests.web.programs import duel
 
 # Beside another worker's tests a page may be slow; nothing waits longer than it must.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=30_000)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

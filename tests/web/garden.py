@@ -92,7 +92,7 @@ class Gardener(Sitter):
 
     async def asked(self) -> None:
         """Waits until something is asked of this seat."""
-        await self.page.locator("[data-stage=asked]").wait_for(timeout=30_000)
+        await self.page.locator("[data-stage=asked]").wait_for()
 
     async def press(self, name: str) -> None:
         """Presses the button of this name, which sends a command, until that has taken effect."""

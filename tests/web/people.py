@@ -70,7 +70,7 @@ class Person:
 
     async def __aenter__(self) -> Person:
         self.context = await self._browser.new_context(**self._options)
-        self.context.set_default_timeout(30_000)
+        self.context.set_default_timeout(60_000)
         self.context.on("page", self._watch)
         self.page = await self.context.new_page()
         return self
@@ -172,6 +172,10 @@ class Tap:
         session.on("Network.dataReceived", tap._received)
         await session.send("Network.enable")
         return tap
+
+    async def complete(self) -> None:
+        """Waits for what had come of streams before they were listened to."""
+        await asyncio.gather(*self._taking)
 
     def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         if event["response"]["mimeType"] != _STREAM:

@@ -86,7 +86,7 @@ class Seat(Sitter):
 
     async def turn_or_end(self) -> bool:
         """Waits until something is asked of this seat; False if the match is over."""
-        await self.page.locator("[data-stage=asked], [data-stage=over], [data-stage=void]").wait_for(timeout=30_000)
+        await self.page.locator("[data-stage=asked], [data-stage=over], [data-stage=void]").wait_for()
         return await self.table.get_attribute("data-stage") == "asked"
 
     async def act(self) -> None:

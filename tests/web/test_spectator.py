@@ -96,6 +96,7 @@ async def moves_seen(match: Duel, page: Page, tap: Tap, hidden: Callable[[], set
         leaked = find(await everything_shown(page), secret, ever)
         assert not leaked, f"shown: {leaked}"
     assert moves >= MOVES / 4
+    await tap.complete()
     # The search would have found what everybody saw.
     assert tap.streams > 0
     assert all(on_the_wire(card) in tap.data for card in ever)
@@ -127,6 +128,7 @@ async def test_a_watcher_has_nothing_to_press(person: Callable[..., Person], sta
         page = await watcher.open(f"/m/{match.match_id}")
         await expect(page.get_by_text(says("play.watching"))).to_be_visible()
         seat = Seat(page)
+        await seat.reaches(match.sessions[0].version)
         assert await seat.hand.count() == 0
         assert await seat.bar.get_by_role("button").count() == 0
         before = await seat.version()
