@@ -251,9 +251,18 @@ _MANIFESTS: Final = Manifests(_manifest)
 
 
 _SWITCH: Final = ("false", "true")
+_IN_TURN: Final = tuple(
+    ",".join(str(mage % seats) for mage in range(mages))
+    for mages in range(1, MAX_MAGES + 1)
+    for seats in range(1, mages + 1)
+)
+"""What `mage_seats` becomes where nothing is chosen: tables show it, so it needs a label."""
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "mages": ("", *(str(number) for number in range(1, MAX_MAGES + 1))),
-    "mage_seats": ("", "0,1,1", "0,0,1", "0,0,1,1", "0,1,1,0", "0,1,1,1", "0,0,0,1", "0,1,2,2", "0,1,1,2", "0,0,1,2"),
+    "mage_seats": (
+        *("", "0,1,1", "0,0,1", "0,0,1,1", "0,1,1,0", "0,1,1,1", "0,0,0,1", "0,1,2,2", "0,1,1,2", "0,0,1,2"),
+        *_IN_TURN,
+    ),
     "first_mage": (RANDOM, *(str(number) for number in range(MAX_MAGES))),
     "troll_buster": _SWITCH,
     "dan": tuple(str(number) for number in DATA.options.dan.values),
