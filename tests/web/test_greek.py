@@ -29,6 +29,21 @@ async def test_a_greek_browser_is_spoken_to_in_greek(person: Callable[..., Perso
         await somebody.axe()
 
 
+async def test_what_a_game_says_in_english_is_marked_as_english(person: Callable[..., Person]) -> None:
+    """WCAG 3.1.2: a reader must know in which language to read."""
+    async with person(language=GREEK) as somebody:
+        page = await somebody.open("/")
+        await page.get_by_role("button", name=says("lobby.new", "el")).click()
+        dialog = page.get_by_role("dialog")
+        for name, marked in (("two_towers", "en"), (GAME, "el")):
+            manifest = load_game(name).texts.manifest("el")
+            await dialog.get_by_role("radio", name=manifest.name).check()
+            label = dialog.get_by_text(manifest.options[0].label, exact=False).first
+            await expect(label).to_be_visible()
+            assert await label.evaluate("(part) => part.closest('[lang]').lang") == marked
+        await somebody.axe()
+
+
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 async def test_roles_are_chosen_in_greek(
     person: Callable[..., Person], stack: Stack, tmp_path: Path, phone: bool

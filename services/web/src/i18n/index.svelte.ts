@@ -50,6 +50,14 @@ export function language(): Language {
   return current;
 }
 
+/**
+ * The `lang` of a part of the page whose words are in this language: nothing where the whole page speaks it (WCAG 3.1.2).
+ * A game that is not translated says what it has to say in English.
+ */
+export function langOf(code: string | undefined): string | undefined {
+  return code === undefined || code === "" || code === current ? undefined : code;
+}
+
 /** Changes the language of the whole page. `keep`: it was chosen, not guessed. */
 export async function setLanguage(next: Language, keep = true): Promise<void> {
   translated = next === "en" ? {} : merge(await loaded(translations[next]));
