@@ -1,12 +1,12 @@
 """From the store to the screen: `python -m tests.benchmarks.bench_replay [matches]`.
 
 Whole matches are written to SQLite; then this process folds them and checks their chains as an owner does when a match
-is asked for, and an owner in a process of its own streams their frames over gRPC, view and prompts and all.
+is asked for, on the same event loop and looking for garbage as seldom, and an owner in a process of its own streams
+their frames over gRPC, view and prompts and all.
 """
 
 from __future__ import annotations
 
-import asyncio
 import random
 import secrets
 import statistics
@@ -22,6 +22,7 @@ from grimoire.match import Entry, MatchState, Parsed, Referee
 from grimoire.runtime.cache import MatchCache
 from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.identity import new_match_id
+from grimoire.runtime.lifecycle import run_loop, settle
 from grimoire.runtime.loader import Loader
 from grimoire.runtime.rpc import dialer
 from grimoire.v1 import frame_pb2, rules_pb2, rules_pb2_grpc
@@ -104,6 +105,7 @@ async def main(matches: int = 100) -> None:
         for _, rows, _ in made:
             await running.store.append(rows)
         ids, events = [match_id for match_id, _, _ in made], sum(count for _, _, count in made)
+        settle()
         await folding(crowd.referee, running.store, ids[:10])
         times = await folding(crowd.referee, running.store, ids)
         long = [ms for ms, (_, _, count) in zip(times, made, strict=True) if count >= EVENTS]
@@ -128,4 +130,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 100))
+    run_loop(main(int(sys.argv[1]) if len(sys.argv) > 1 else 100))
