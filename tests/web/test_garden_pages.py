@@ -14,6 +14,7 @@ from grimoire.runtime.stack import Stack
 from grimoire.v1 import manifest_pb2 as mf
 from tests.web.garden import GAME, Gardener, garden
 from tests.web.people import DESKTOP, PHONE, Person
+from tests.web.test_garden_match import dealt
 from tests.web.texts import says
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest.mark.timeout(120)]
@@ -48,6 +49,28 @@ async def test_a_match_against_a_bot(person: Callable[..., Person]) -> None:
             await seat.decline()
         await expect(page.get_by_role("log")).to_contain_text("Turn 2")
         await player.axe()
+
+
+async def test_the_hand_is_in_reach_on_a_phone(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    async with garden(str(stack.config.gateway), tmp_path, dealt()) as match, person(PHONE) as player:
+        await match.send(0, "prepare", spirits=["spirit_gnome_01", "spirit_fire_01"], kind="gnome")
+        await player.sit_as(match.clients[1].token or "")
+        page = await player.open(f"/m/{match.match_id}")
+        seat = Gardener(page)
+        await seat.asked()
+        cards = page.get_by_role("list", name=says("wizards_garden.hand")).get_by_role("button")
+        await expect(cards).to_have_count(3)
+        for n in range(3):
+            await expect(cards.nth(n)).to_be_in_viewport(ratio=1)
+        # Neither is the far end of the yard lost behind it.
+        hand = await cards.first.bounding_box()
+        for space in ("c7", "c1"):
+            await seat.space(space).focus()
+            there = await seat.space(space).bounding_box()
+            assert hand is not None
+            assert there is not None
+            assert there["y"] + there["height"] <= hand["y"], space
+        await player.no_sideways_scroll()
 
 
 async def test_a_challenge_with_the_game_s_options(person: Callable[..., Person]) -> None:
