@@ -42,7 +42,7 @@ async def test_two_tabs_of_one_seat(person: Callable[..., Person], stack: Stack,
         await other.reaches(before + 1)
         await expect(other.bar.get_by_role("button", name=other.discard)).to_have_count(0)
         # The other's screen may still be drawing what the first one shows already.
-        await expect(other.hand).to_have_text(await one.hand.all_inner_texts())
+        await expect(other.hand).to_have_text(await one.hand.all_inner_texts(), use_inner_text=True)
 
 
 async def test_the_title_calls(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
