@@ -327,7 +327,7 @@ def test_a_plan_is_a_whole_turn_that_the_sketch_survives() -> None:
 
 
 def test_who_tries_more_turns_finds_better_ones() -> None:
-    """What `searching` has over `heuristic`, at the same moments: of whole matches it would take hundreds to tell."""
+    """What `searching` has over `heuristic`, at the same moments."""
     moments = [*(late_state(number) for number in range(len(LATE))), *(started(f"more {n}", 4).state for n in range(6))]
 
     def found(plans: int) -> float:
@@ -355,3 +355,14 @@ def test_strength_of_the_heuristic() -> None:
     game = load_game("spellbound")
     assert simulate(game, 40, ["random"], seed="strength", processes=0, seats=2).outcomes == {"coop_lost": 40}
     assert 7 <= simulate(game, 40, ["heuristic"], seed="strength", processes=0, seats=2).outcomes["coop_won"] <= 20
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_who_searches_wins_more_of_the_same_deals() -> None:
+    game = load_game("spellbound")
+    won = {
+        level: simulate(game, 24, [level], seed="strength", processes=0, seats=2).outcomes.get("coop_won", 0)
+        for level in THINKING
+    }
+    assert won["searching"] >= won["heuristic"] + 4, won
