@@ -198,9 +198,10 @@ class FrameFold(Generic[S]):
             hash=step.hash,
         )
         seen = {a: body for a, body in step.parts.items() if self._viewer.may_see(a)}
-        shown, put_together = step.schema.shown(step.opened, seen)
+        opened = step.opened or step.schema.opened(step.public, step.parts)
+        shown, put_together = step.schema.shown(opened, seen)
         # Handed over when the frame is made they would be copied one by one, which takes three times as long.
-        frame.events.MergeFrom(step.opened.written)
+        frame.events.MergeFrom(opened.written)
         for index in put_together:
             # Written anew, so that equal events are equal bytes.
             frame.events[index].body = shown[index].SerializeToString()

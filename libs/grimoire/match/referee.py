@@ -666,7 +666,7 @@ class Referee(Generic[S]):
         opened = schema.opened(public, hidden)
         position = _position(parts.get("command")) if state is None else b""
         after = self.fold_events(state, header, opened.events, hash_, position)
-        return Step(header, hash_, hidden, opened, schema, after)
+        return Step(header, hash_, hidden, public, opened, schema, after)
 
     def fold_events(
         self,

@@ -19,7 +19,8 @@ class Step(NamedTuple, Generic[S]):
     Attributes:
         header, hash: as stored.
         parts: the private parts of its events by audience; the command's own is not among them.
-        opened: its events.
+        public: as stored.
+        opened: its events; None once it was put by: they are read again then, since to keep them costs more.
         schema: the one they were read by.
         state: after it.
     """
@@ -27,9 +28,14 @@ class Step(NamedTuple, Generic[S]):
     header: bytes
     hash: bytes
     parts: Mapping[str, bytes]
-    opened: Opened
+    public: bytes
+    opened: Opened | None
     schema: Schema
     state: MatchState[S]
+
+    def put_by(self) -> Step[S]:
+        """The same, to be kept."""
+        return self._replace(opened=None)
 
     def __repr__(self) -> str:
         """Names no hidden fact."""

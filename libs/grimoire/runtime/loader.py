@@ -163,7 +163,7 @@ class Loader:
                 state = step.state
                 size += len(stored.public) + len(stored.parts or b"")
                 if size <= REMEMBERED_BYTES and stored.version <= CHUNK:
-                    steps.append(step)
+                    steps.append(step.put_by())
                 # The first entry names the host's key, and so the seed of them all.
                 seed = seed or self._referee.seed(state)
                 digests = seal_parts(seed, match_id, stored.version, tuple(parts.items()))

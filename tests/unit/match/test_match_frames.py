@@ -71,6 +71,7 @@ def test_a_step_may_be_shown_to_everybody_in_any_order(table):
     for viewer in (*viewers, *reversed(viewers)):
         fold = FrameFold(table.referee, viewer, TOY.texts)
         assert [fold.show(step) for step in steps] == expected[viewer]
+        assert [fold.show(step.put_by()) for step in steps] == expected[viewer]
 
 
 def test_marks_tell_start_turns_and_end(table):
