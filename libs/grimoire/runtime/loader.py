@@ -35,7 +35,10 @@ CHUNK: Final = 128
 BREATH: Final = 32
 """Entries folded before others have their turn."""
 REMEMBERED: Final = 16
-"""Matches whose steps are kept once they are folded: whoever asks for a head mostly asks for the frames next."""
+"""Matches whose steps are kept once they are folded for a reader: who asks for a head mostly asks for the frames next.
+
+For commands and clocks none are kept: so many objects that stay cost a fold about a quarter of its time.
+"""
 REMEMBERED_BYTES: Final = 256 * 1024
 """A match whose entries hold more is not remembered; a usual one holds a tenth. In memory they take ten times that."""
 
@@ -88,13 +91,14 @@ class Loader:
         self._later: deque[tuple[int, str]] = deque()
         self._loading: set[str] = set()
         self._remembered: deque[LiveMatch] = deque()
+        self._read: set[str] = set()
         self._workers: set[asyncio.Task[None]] = set()
         self._broken: dict[str, float] = {}
         self._unruled: set[int] = set()
         self._folded = METRICS.folded_entries.labels(referee.game.id)
         self._fold_seconds = METRICS.fold_seconds.labels(referee.game.id)
 
-    def ask(self, partition: int, match_id: str, work: Work, *, urgent: bool = True) -> None:
+    def ask(self, partition: int, match_id: str, work: Work, *, urgent: bool = True, reading: bool = False) -> None:
         """Calls back with the match, or with why it cannot be had.
 
         Args:
@@ -102,6 +106,7 @@ class Loader:
             match_id: which.
             work: called once; `Absent.BUSY` at once where too many wait.
             urgent: somebody waits for the answer. What is not urgent comes after all that is, and is never refused.
+            reading: it is to be shown; its steps are kept for a while if it must be folded.
         """
         held = self._held(partition)
         if held is None:
@@ -118,6 +123,8 @@ class Loader:
         if urgent and (self._count >= self._waiting_max or len(waiting) >= self._waiting_match):
             work(Absent.BUSY)
             return
+        if reading:
+            self._read.add(match_id)
         self._enqueue(partition, match_id, work, urgent)
 
     def is_broken(self, match_id: str) -> bool:
@@ -135,8 +142,10 @@ class Loader:
         while self._workers:
             await asyncio.wait(self._workers)
 
-    async def fold(self, match_id: str, partition: int, epoch: int) -> LiveMatch:
+    async def fold(self, match_id: str, partition: int, epoch: int, *, reading: bool = False) -> LiveMatch:
         """A match folded from the store, in memory or not. Its chain is checked: nobody plays on with a damaged log.
+
+        With `reading` it remembers its steps, unless they are many.
 
         Raises:
             StoreError: if it cannot be read.
@@ -161,9 +170,10 @@ class Loader:
                 before = state.hash if state is not None else chain.genesis(match_id)
                 step = self._referee.step(state, stored.header, stored.public, parts, stored.hash)
                 state = step.state
-                size += len(stored.public) + len(stored.parts or b"")
-                if size <= REMEMBERED_BYTES and stored.version <= CHUNK:
-                    steps.append(step.put_by())
+                if reading and stored.version <= CHUNK:
+                    size += len(stored.public) + len(stored.parts or b"")
+                    if size <= REMEMBERED_BYTES:
+                        steps.append(step.put_by())
                 # The first entry names the host's key, and so the seed of them all.
                 seed = seed or self._referee.seed(state)
                 digests = seal_parts(seed, match_id, stored.version, tuple(parts.items()))
@@ -177,7 +187,7 @@ class Loader:
         if state is not None:
             live.rules_version = state.rules_version
             live.due_ms = state.next_deadline_ms
-            if state.version == len(steps):
+            if reading and state.version == len(steps):
                 self._remember(live, steps)
         self._fold_seconds.inc(time.perf_counter() - started)
         return live
@@ -219,6 +229,7 @@ class Loader:
             self._loading.add(match_id)
             found = await self._load(partition, match_id)
             self._loading.discard(match_id)
+            self._read.discard(match_id)
             works = self._waiting.pop(match_id)
             self._count -= len(works)
             for work in works:
@@ -235,7 +246,7 @@ class Loader:
         if held is None or partition_of(match_id) != partition:
             return Absent.MOVED
         try:
-            live = await self.fold(match_id, partition, held.epoch)
+            live = await self.fold(match_id, partition, held.epoch, reading=match_id in self._read)
         except Unavailable as error:
             _log.warning("match_not_loaded", match_id=match_id, reason=str(error))
             return Absent.BUSY

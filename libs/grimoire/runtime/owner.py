@@ -742,7 +742,7 @@ class Owner:
         partition = partition_of(match_id)
         if partition in self.partitions.held:
             try:
-                return await self._live(match_id)
+                return await self._live(match_id, reading=True)
             except MovedError:
                 pass
         return await self._foreign_match(match_id, partition)
@@ -752,7 +752,7 @@ class Owner:
             if self._loader.is_broken(match_id):
                 raise BrokenMatchError(match_id)
             try:
-                return await self._loader.fold(match_id, partition, 0)
+                return await self._loader.fold(match_id, partition, 0, reading=True)
             except StoreError as error:
                 raise Unavailable(str(error)) from None
             except RulesNotInstalledError as error:
@@ -800,14 +800,14 @@ class Owner:
             result = self._decide(live, state, actor, parsed, self._now_ms())
         return (None if isinstance(result, Entry) else result), state.version
 
-    async def _live(self, match_id: str) -> LiveMatch:
+    async def _live(self, match_id: str, *, reading: bool = False) -> LiveMatch:
         found: asyncio.Future[LiveMatch | Absent] = asyncio.get_running_loop().create_future()
 
         def work(match: LiveMatch | Absent) -> None:
             if not found.done():
                 found.set_result(match)
 
-        self._loader.ask(partition_of(match_id), match_id, work)
+        self._loader.ask(partition_of(match_id), match_id, work, reading=reading)
         match = await found
         if match is Absent.BROKEN:
             raise BrokenMatchError(match_id)

@@ -208,6 +208,18 @@ async def test_frames_are_the_same_whether_the_match_was_in_memory_or_had_to_be_
     assert await views(9) == earlier
 
 
+async def test_nothing_is_remembered_of_a_match_that_is_only_played(house: House) -> None:
+    running = house.running
+    state = await running.begin("m1")
+    evict(running, "m1")
+    accepted(await running.ask(running.random_command(state, random.Random(3))))
+    live = running.owner._cache.get("m1")
+    assert live is not None
+    assert not live.steps
+    await house.rules.GetHead(rules_pb2.GetHeadRequest(match_id="m1"))
+    assert not live.steps
+
+
 async def test_only_the_last_matches_are_remembered(house: House) -> None:
     running = house.running
     names = [f"m{number}" for number in range(loader.REMEMBERED + 3)]
