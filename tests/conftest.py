@@ -16,9 +16,12 @@ settings.register_profile("grimoire", deadline=None)
 settings.load_profile("grimoire")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`. Many tests wait for clocks, browsers and processes; others use the processor meanwhile."""
-    return math.ceil(1.5 * (os.cpu_count() or 1))
+    asked = os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(asked) if asked else math.ceil(1.5 * cores)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

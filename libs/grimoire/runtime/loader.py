@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import structlog
@@ -188,12 +188,11 @@ class Loader:
             live.rules_version = state.rules_version
             live.due_ms = state.next_deadline_ms
             if reading and state.version == len(steps):
-                self._remember(live, steps)
+                live.steps = steps
         self._fold_seconds.inc(time.perf_counter() - started)
         return live
 
-    def _remember(self, live: LiveMatch, steps: Sequence[Step[Any]]) -> None:
-        live.steps = steps
+    def _remember(self, live: LiveMatch) -> None:
         self._remembered.append(live)
         if len(self._remembered) > REMEMBERED:
             self._remembered.popleft().steps = ()
@@ -266,6 +265,8 @@ class Loader:
             return Absent.BUSY
         self._broken.pop(match_id, None)
         self._cache.put(live)
+        if live.steps:
+            self._remember(live)
         return live
 
     def note_unruled(self, match_id: str, error: RulesNotInstalledError) -> None:

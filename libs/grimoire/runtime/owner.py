@@ -638,6 +638,7 @@ class Owner:
         for pending in group:
             live, entry = pending.live, pending.entry
             live.committed, live.due_ms = entry.state, pending.due_ms
+            live.steps = ()
             live.pending.pop(entry.command_id, None)
             live.command_ids.add(entry.command_id)
             if pending.dues and self._notary is not None:
