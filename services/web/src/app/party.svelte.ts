@@ -29,11 +29,13 @@ class Company {
     if (partyId === "" || this.now !== null) return;
     try {
       const party = await look(partyId, language);
+      if (this.#isElsewhere(partyId)) return;
       // Whoever is out of it meanwhile, by leaving a table of it, has not asked to be in it again.
       if (party?.members.some((member) => member.mine)) this.#follow(party, language);
-      else device.remove(STORE);
+      else forget(partyId);
     } catch (error) {
-      if (GONE.has(failureOf(error).code)) device.remove(STORE);
+      if (this.#isElsewhere(partyId)) return;
+      if (GONE.has(failureOf(error).code)) forget(partyId);
       else setTimeout(() => void this.resume(language), LOOK_MS);
     }
   }
@@ -62,10 +64,16 @@ class Company {
 
   /** Follows it no more. */
   drop(): void {
+    const { now } = this;
     this.#abort?.abort();
     this.#abort = null;
     this.now = null;
-    device.remove(STORE);
+    if (now !== null) forget(now.partyId);
+  }
+
+  /** While it was asked for, one came into another party: in this tab, or in another. */
+  #isElsewhere(partyId: string): boolean {
+    return this.now !== null || device.get(STORE) !== partyId;
   }
 
   #follow(party: Party, language: string): void {
@@ -85,24 +93,30 @@ class Company {
         const party = await look(partyId, language, signal);
         if (!signal.aborted && party !== undefined) this.#take(party, language);
       } catch (error) {
-        if (!signal.aborted && failureOf(error).code === "unknown_party") this.#end();
+        if (!signal.aborted && failureOf(error).code === "unknown_party") this.#end(partyId);
       }
     }
   }
 
   #take(party: Party, language: string): void {
     if (party.gone || !party.members.some((member) => member.mine)) {
-      this.#end();
+      this.#end(party.partyId);
       return;
     }
     this.now = party;
     if (party.ticketId !== "") void search.adopt(party.ticketId, language);
   }
 
-  #end(): void {
+  #end(partyId: string): void {
     this.drop();
+    forget(partyId);
     toast(t("tables.party_gone"));
   }
+}
+
+/** This browser takes it up no more; another one that a tab is in meanwhile stays. */
+function forget(partyId: string): void {
+  if (device.get(STORE) === partyId) device.remove(STORE);
 }
 
 /** A party as it is now. Throws what the call throws. */

@@ -20,8 +20,7 @@ const STORE = "grimoire.search";
 
 function keep(ticketId: string): void {
   try {
-    if (ticketId === "") localStorage.removeItem(STORE);
-    else localStorage.setItem(STORE, ticketId);
+    localStorage.setItem(STORE, ticketId);
   } catch {
     // Then a reload does not show the search again; entering anew does.
   }
@@ -32,6 +31,16 @@ function kept(): string {
     return localStorage.getItem(STORE) ?? "";
   } catch {
     return "";
+  }
+}
+
+/** There is no more to take up of it; another search that a tab has begun meanwhile stays. */
+function forget(ticketId: string): void {
+  if (kept() !== ticketId) return;
+  try {
+    localStorage.removeItem(STORE);
+  } catch {
+    // Then it holds nothing of ours.
   }
 }
 
@@ -49,17 +58,19 @@ class Search {
     if (ticketId === "") return;
     try {
       const { ticket } = granted(await matchmaking.getTicket({ ticketId, language }));
+      // While it was asked for, another search may have begun: in this tab, or in another.
+      if (kept() !== ticketId) return;
       if (ticket !== undefined && waits(ticket)) this.#follow(ticket, language);
-      else keep("");
+      else forget(ticketId);
     } catch (error) {
       // Another account's, or long gone; out of reach, it is asked for again with the next load.
-      if (failureOf(error).rejection !== null) keep("");
+      if (failureOf(error).rejection !== null) forget(ticketId);
     }
   }
 
   /** Nobody searches any more on this page. */
   drop(): void {
-    if (this.ticket !== null) keep("");
+    if (this.ticket !== null) forget(this.ticket.ticketId);
     this.#abort?.abort();
     this.#abort = null;
     this.ticket = null;
@@ -157,7 +168,7 @@ class Search {
 
   #take(ticket: Ticket): void {
     // Also where it is over when it is first heard of: kept, it would lead there again with every load.
-    if (!waits(ticket) || ticket.matchId !== "") keep("");
+    if (!waits(ticket) || ticket.matchId !== "") forget(ticket.ticketId);
     if (ticket.status === TicketStatus.MATCHED && ticket.matchId !== "") {
       this.drop();
       // The lobby may have told of it first, and whoever plays may be elsewhere again.
