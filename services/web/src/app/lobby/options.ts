@@ -38,9 +38,18 @@ export function valueText(schema: OptionSchema, value: string, language: string)
   return label ?? (schema.unit === "" ? value : `${value} ${schema.unit}`);
 }
 
+function schemaOf(shown: ShownOption, manifest: Manifest | undefined): OptionSchema | undefined {
+  return manifest?.options.find((option) => option.name === shown.name);
+}
+
+/** Its value is a time, which is said in the page's language and not in the game's. */
+export function isTime(shown: ShownOption, manifest: Manifest | undefined): boolean {
+  return schemaOf(shown, manifest)?.unit === "s";
+}
+
 /** An option as a list shows it, in words. */
 export function shownText(shown: ShownOption, manifest: Manifest | undefined, language: string): string {
-  const schema = manifest?.options.find((option) => option.name === shown.name);
+  const schema = schemaOf(shown, manifest);
   return schema?.unit === "s" ? valueText(schema, shown.value, language) : shown.valueLabel || shown.value;
 }
 
