@@ -358,7 +358,7 @@ async def test_an_encounter_is_read_row_by_row(person: Callable[..., Person], st
             await expect(lines).to_have_text(
                 [
                     re.compile(each)
-                    for each in (r"Moon\W*Sun", r"2\s*–$", r"1\s*1$", r"0\s*3$", r"Together\s*3\s*4", "The mages win")
+                    for each in (r"Moon\W*Sun", r"2\s*–$", r"1\s*1$", r"0\s*3$", r"Total\s*3\s*4", "The mages win")
                 ],
                 use_inner_text=True,
             )
@@ -406,6 +406,59 @@ async def test_the_final_battle_is_won_together(person: Callable[..., Person], s
             await expect(end).to_contain_text(says("match.end.coop_won"))
             await expect(end).to_contain_text("Baba Yaga is beaten in the final battle.")
             await expect(player.part("tower").get_by_role("table")).to_contain_text("The mages win")
+
+
+ASKED_BATTLE: Mapping[str, Any] = {
+    **BATTLE,
+    "sun_pile": ["basic_move_red", "basic_move_blue"],
+    "spells": {1: ["alchemy"]},
+    "bag": "s0 m5",
+}
+
+
+async def test_the_final_battle_is_told_from_an_encounter(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path
+) -> None:
+    """It is the battle, with its books, on every page: opened anew, with its marks cleared, after one's own command."""
+    async with pair(person, stack, tmp_path, ASKED_BATTLE) as (first, second):
+        await first.asked()
+        await first.button("Declare the final battle").click(delay=300)
+        for book, use in (("red", "goblin_spider_riders"), ("blue", "skeleton_army"), ("green", "witch_red_c")):
+            await first.bar.get_by_role("combobox", name=re.compile(f"^{book}")).select_option(f"card:{use}")
+        await first.press("Declare the final battle: ", once_more="Yes")
+        await second.asked()
+        await tells_of_the_battle(first, r"2\s*0$", "still asked")
+        await tells_of_the_battle(second, r"2\s*0$", "still asked")
+        await first.page.reload()
+        await first.drawn()
+        await tells_of_the_battle(first, r"2\s*0$", "still asked")
+        await first.page.keyboard.press("Escape")
+        await tells_of_the_battle(first, r"2\s*0$", "still asked")
+        await second.press("Alchemy")
+        await first.reaches(await second.version())
+        await tells_of_the_battle(first, r"1\s*1$", r"Total\s*3\s*4", "The mages win")
+        await tells_of_the_battle(second, r"1\s*1$", r"Total\s*3\s*4", "The mages win")
+        await expect(second.part("tower").get_by_role("status")).to_have_text(
+            "Final battle: sun 4, moon 3. The mages win."
+        )
+        before = await second.version() - 1
+        onlooker = Player(await second.page.context.new_page())
+        await onlooker.page.goto(f"{first.page.url}/replay?v={before}")
+        await onlooker.drawn()
+        await tells_of_the_battle(onlooker, r"2\s*0$", "still asked")
+
+
+async def tells_of_the_battle(player: Player, stones: str, *end: str) -> None:
+    """The table of the battle stands in the tower: two cards and a book against the witch's two.
+
+    Args:
+        player: whose page it is.
+        stones: what the row of stones ends with.
+        end: the rows below those that are counted.
+    """
+    rows = [r"Moon\W*Sun", r"Baba Yaga\s*2\s*–", stones, r"0\s*2$", r"Books\s*–\s*1", *end]
+    table = player.part("tower").get_by_role("table", name=says("spellbound.battle"), exact=True)
+    await expect(table.get_by_role("row")).to_have_text([re.compile(row) for row in rows], use_inner_text=True)
 
 
 async def test_who_looks_on_can_do_nothing(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import type { Component, Snippet } from "svelte";
 
 import type { Words } from "../api/manifest.svelte";
 import type { Prompt } from "../gen/grimoire/v1/prompt_pb";
-import type { Entry } from "../match/entries";
+import type { Happened } from "../match/entries";
 import type { Phrase, Say } from "../play/phrase";
 import { PICTURED } from "./order";
 
@@ -73,8 +73,8 @@ export interface GameModule {
   pointed?(prompt: Prompt, view: unknown): Prompt;
   /** A thing of the picture in words, where its ref alone does not say. */
   thing?(ref: string, words: Words): string | null;
-  /** What changed in these entries. */
-  trace(entries: readonly Entry[]): ReadonlyMap<string, number>;
+  /** What changed in these entries. `log`: all entries so far, for what stands there until it is over. */
+  trace(entries: readonly Happened[], log?: readonly Happened[]): ReadonlyMap<string, number>;
   /** A command without its things, where leaving them out of the game's sentence makes none. */
   commandName?(code: string): string | null;
   /** What may be done is offered before anything is pointed at: by name what several things can be used for, or only whole commands. */

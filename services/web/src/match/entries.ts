@@ -26,6 +26,9 @@ export interface Entry {
   readonly hash: Uint8Array<ArrayBufferLike>;
 }
 
+/** What of an entry tells what happened. */
+export type Happened = Pick<Entry, "version" | "seat" | "events">;
+
 /** An entry with the fields of its opened parts put back in their events, without knowing any game. */
 export function readEntry(raw: ViewerEntry): Entry {
   const header = fromBinary(EntryHeaderSchema, raw.header);

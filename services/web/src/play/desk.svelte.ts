@@ -78,6 +78,7 @@ export class Desk {
   uncovered = $state(false);
   /** One's own lines in the log: refusals. By version after which they stand. */
   notes = $state.raw<readonly { readonly version: number; readonly text: string }[]>([]);
+  /** Since one's own last command, and that one. */
   #traced = $state.raw<readonly Entry[]>([]);
   #spokenAt = 0;
   #queued = "";
@@ -307,7 +308,12 @@ export class Desk {
   }
 
   /** Changes since one's own last command. */
-  trace = $derived.by((): ReadonlyMap<string, number> => this.module?.trace(this.#traced) ?? new Map());
+  trace = $derived.by((): ReadonlyMap<string, number> => {
+    const { module, store } = this;
+    // A match may be there before its game is.
+    const marked = module?.tracesOwn === true ? this.#traced : this.#traced.filter((entry) => entry.seat !== store.seat);
+    return module?.trace(marked, store.entries) ?? new Map<string, number>();
+  });
 
   // ---- the command in the making --------------------------------------------------------------------------------------
 
@@ -529,11 +535,11 @@ export class Desk {
     if (!first && fresh.some((entry) => entry.events.some((event) => SEATING.has(event.type)))) void this.lookAtTable(true);
     if (first) {
       const mine = fresh.findLastIndex((entry) => entry.seat === me);
-      this.#traced = me === null ? [] : fresh.slice(this.module?.tracesOwn === true ? Math.max(mine, 0) : mine + 1);
+      this.#traced = me === null ? [] : fresh.slice(Math.max(mine, 0));
       return;
     }
     for (const entry of fresh) {
-      this.#traced = entry.seat !== me ? [...this.#traced, entry] : this.module?.tracesOwn === true ? [entry] : [];
+      this.#traced = entry.seat !== me ? [...this.#traced, entry] : [entry];
       this.#tellExpiry(entry);
       this.#speakOf(entry);
     }

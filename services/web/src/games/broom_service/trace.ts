@@ -10,11 +10,11 @@ import {
   VpChangedSchema,
 } from "../../gen/grimoire/games/broom_service/v1/broom_service_pb";
 import type { Event } from "../../gen/grimoire/v1/match_pb";
-import type { Entry } from "../../match/entries";
+import type { Happened } from "../../match/entries";
 import { RESOURCES } from "./picture";
 
 /** What changed: 1 by region where something happened; `vp.<seat>` and `<resource>.<seat>` by how much. */
-export function traceOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
+export function traceOf(entries: readonly Happened[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const event of entries.flatMap((entry) => entry.events)) take(event, found);
   for (const [key, sum] of found) if (sum === 0) found.delete(key);

@@ -12,6 +12,9 @@ const ROWS = [
   ["books", null, "books"],
 ] as const satisfies readonly (readonly [string, Counted | null, Counted | null])[];
 
+/** How a match ends whose final battle was fought (SB-15.5). */
+const BATTLES: readonly string[] = ["final_battle", "final_battle_lost"];
+
 /** Of these nothing is said where there are none. */
 const RARE: readonly string[] = ["minions", "books"];
 
@@ -41,17 +44,17 @@ export interface Meeting {
  * @param moonOf the moon force of a card.
  */
 export function meetingOf(view: View, trace: ReadonlyMap<string, number>, moonOf: (card: string) => number): Meeting | null {
-  const battle = trace.has("encounter.battle");
   if (view.window?.window === "encounter_stones") {
-    const books = battle ? (trace.get("encounter.books") ?? 0) : 0;
-    return { id: 0, battle, rows: rowsOf(soFar(view, books, moonOf)), total: null, seat: null };
+    const books = trace.get("battle.books");
+    return { id: 0, battle: books !== undefined, rows: rowsOf(soFar(view, books ?? 0, moonOf)), total: null, seat: null };
   }
   const result = RESULTS[trace.get("encounter.result") ?? -1];
   if (result === undefined) return null;
   const seat = trace.get("encounter.seat") ?? -1;
   return {
     id: trace.get("encounter.version") ?? 0,
-    battle,
+    // Nothing is counted after the battle, so that it was the last.
+    battle: BATTLES.includes(view.result?.reason ?? ""),
     rows: rowsOf((part) => trace.get(`encounter.${part}`) ?? 0),
     total: { moon: trace.get("encounter.moon") ?? 0, sun: trace.get("encounter.sun") ?? 0, result },
     seat: seat < 0 ? null : seat,

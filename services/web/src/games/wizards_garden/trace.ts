@@ -21,11 +21,11 @@ import {
   WaterReturnedSchema,
 } from "../../gen/grimoire/games/wizards_garden/v1/wizards_garden_pb";
 import type { Event } from "../../gen/grimoire/v1/match_pb";
-import type { Entry } from "../../match/entries";
+import type { Happened } from "../../match/entries";
 import { seatOfGnome } from "./picture";
 
 /** Spaces where something happened, each with 1; and by `seat.what` what a side gained or lost: fire, lanterns, gnomes. */
-export function traceOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
+export function traceOf(entries: readonly Happened[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   const add = (key: string, delta: number) => found.set(key, (found.get(key) ?? 0) + delta);
   for (const event of entries.flatMap((entry) => entry.events)) {
