@@ -148,7 +148,7 @@ class Ledger:
                 except Unavailable:
                     # It may have been written all the same: only the store knows.
                     self._doubtful.add(challenge_id)
-                    if time.monotonic() > give_up:
+                    if time.monotonic() > give_up and not _landed(attempts):
                         raise
                     await asyncio.sleep(_PAUSE_S)
                     continue
@@ -162,8 +162,9 @@ class Ledger:
 
     async def _try(self, challenge_id: str, command: Command, attempts: list[_Attempt]) -> Record | Illegal | None:
         """What `act` returns; None if somebody else wrote first. Adds to the attempts."""
-        record = await self.get(challenge_id)
-        landed = next((attempt for attempt in attempts if attempt.stored), None)
+        # What is known to be stored needs no store to answer: somebody else may have read it back.
+        record = None if _landed(attempts) else await self.get(challenge_id)
+        landed = _landed(attempts)
         if landed is not None:
             return await self._told(landed)
         now_ms = self._now_ms()
@@ -300,3 +301,7 @@ class Ledger:
             theirs.discard(challenge_id)
             if not theirs:
                 self._by_account.pop(account_id, None)
+
+
+def _landed(attempts: Sequence[_Attempt]) -> _Attempt | None:
+    return next((attempt for attempt in attempts if attempt.stored), None)

@@ -252,6 +252,52 @@ async def test_an_entry_whose_reply_was_lost_is_known_again_and_not_decided_twic
         assert await ledger.get("2" * 26) == answers[-1]
 
 
+class GoesAway:
+    """A real store that goes away while an entry's reply is awaited; somebody else may read the entry before."""
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self.heads = store.heads
+        self.away = False
+        self.appended = asyncio.Event()
+        self.goes = asyncio.Event()
+
+    async def append(self, entries: Sequence[NewEntry]) -> None:
+        """As the store's; the reply to the second entry is lost."""
+        await self._store.append(entries)
+        if entries[0].version > 1:
+            self.appended.set()
+            await self.goes.wait()
+            raise Unavailable("the reply was lost")
+
+    async def read(self, match_id: str) -> Sequence[StoredEntry]:
+        """As the store's, while it is there."""
+        if self.away:
+            raise Unavailable("away")
+        return await self._store.read(match_id)
+
+
+async def test_an_entry_that_was_read_back_is_done_though_the_store_goes_away_then(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:///{tmp_path / 'away.db'}") as store:
+        told: list[int] = []
+
+        async def tell(record: Record) -> None:
+            told.append(record.version)
+
+        going = GoesAway(store)
+        ledger = Ledger(cast("EventStore", going), lambda: 5, tell)
+        await ledger.act("2" * 26, opening())
+        joining = asyncio.create_task(ledger.act("2" * 26, Join(Sitter("bo"), "m1")))
+        await going.appended.wait()
+        await ledger.refresh("2" * 26, 2)
+        going.away = True
+        going.goes.set()
+        answer = await joining
+        assert isinstance(answer, Record)
+        assert (answer.version, answer.challenge.stage) == (2, Stage.FULL)
+        assert told == [1, 2]
+
+
 async def test_who_is_broken_off_leaves_nothing_half_known(tmp_path: Path) -> None:
     async with await open_store(f"sqlite:///{tmp_path / 'off.db'}") as store:
         ledger, said = ledger_on(store, [0, 5])
