@@ -409,9 +409,11 @@ def _bad_company(checked: Checked, manifest: manifest_pb2.Manifest, rows: Sequen
     refusal = wrong_seats(checked, seats, language)
     if refusal is not None:
         return refusal
-    if len(bots) >= seats or len(rows) > seats or matchmaking_pb2.SEAT_ROW_KIND_MINE not in kinds:
+    if matchmaking_pb2.SEAT_ROW_KIND_MINE not in kinds:
+        return illegal("no_own_seat", field="rows")
+    if len(bots) >= seats or len(rows) > seats:
         detail = term("too_many_bots", language, seats=seats, max=seats - 1)
-        return illegal("bad_option", field="rows" if wish.rows else "bots", detail=detail)
+        return illegal("bad_option", field="bots", detail=detail)
     if len(wish.friends) > kinds.count(matchmaking_pb2.SEAT_ROW_KIND_FRIEND):
         return illegal("party_too_large", field="party_id", size=1 + len(wish.friends), seats=seats)
     field = "rows" if wish.rows else "level" if wish.all_bots else "bots"

@@ -157,6 +157,10 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "en": "In a rated match everybody holds one seat. Open a casual table to play several.",
         "fi": "Lukuihin vaikuttavassa ottelussa kullakin on yksi paikka. Avaa vapaa pöytä, jos haluat pelata useaa.",
     },
+    "no_own_seat": {
+        "en": "None of these seats is yours. Take at least one seat at a table that you open.",
+        "fi": "Mikään paikoista ei ole sinun. Ota avaamastasi pöydästä itsellesi ainakin yksi paikka.",
+    },
     "host_stays": {
         "en": "You opened this table: withdraw it instead of leaving it.",
         "fi": "Avasit tämän pöydän: peru se, jos et halua pelata.",

@@ -114,8 +114,10 @@ async def test_friends_of_a_party_sit_down_together(running: House) -> None:
 @pytest.mark.parametrize(
     ("wish", "code", "field"),
     [
-        ({"rows": [OPEN, BOT]}, "bad_option", "rows"),
-        ({"rows": [BOT, BOT]}, "bad_option", "rows"),
+        ({"rows": [OPEN, OPEN]}, "no_own_seat", "rows"),
+        ({"rows": [OPEN, BOT]}, "no_own_seat", "rows"),
+        ({"rows": [BOT, BOT]}, "no_own_seat", "rows"),
+        ({"bots": ["careful"] * 5, "seats": 5}, "bad_option", "bots"),
         ({"rows": [MINE] * 6}, "bad_option", "seats"),
         ({"rows": [MINE] * 17}, "malformed", "rows"),
         ({"rows": [MINE, Row()]}, "malformed", "rows"),
