@@ -1,10 +1,11 @@
 import type { View } from "../../gen/grimoire/games/broom_service/v1/broom_service_pb";
 import type { Words } from "../../api/manifest.svelte";
 import { has, t } from "../../i18n/index.svelte";
+import type { Marks } from "../module";
 import { plotsOf } from "./geometry";
 import { cloudsAt, ownRoles, pawnsIn } from "./picture";
 
-/** A region is pointed at as itself, as its stone circle, as the cloud on it where there is but one, and as one's own pawns in it. */
+/** A region is pointed at as itself, as one's own pawns in it, as its stone circle, and as the cloud on it where there is but one. */
 export function regionRefs(view: View, region: string, me: number | null): readonly string[] {
   const circle = plotsOf(view.board).find(({ id }) => id === region)?.circle ?? "";
   const clouds = cloudsAt(view, region);
@@ -12,10 +13,21 @@ export function regionRefs(view: View, region: string, me: number | null): reado
   const own = pawnsIn(view, region, me).filter(({ seat }) => seat === me);
   return [
     `region:${region}`,
+    ...own.map(({ pawn }) => `pawn:${pawn}`),
     ...(circle === "" ? [] : [`circle:${circle}`]),
     ...(clouds.length === 1 && cloud !== undefined ? [`space:${cloud.space}`] : []),
-    ...own.map(({ pawn }) => `pawn:${pawn}`),
   ];
+}
+
+/** The marks in which a flight begins with its pawn: until anything is picked, where that stands is no place for another to fly to. */
+export function beginnings(marks: Marks, view: View, me: number | null): Marks {
+  if (marks.selected.size > 0) return marks;
+  const pawns = view.seats.find(({ seat }) => seat === me)?.pawns ?? [];
+  const without = (refs: ReadonlySet<string>): ReadonlySet<string> => {
+    const taken = new Set(pawns.flatMap((region, pawn) => (refs.has(`pawn:${pawn}`) ? [`region:${region}`] : [])));
+    return new Set([...refs].filter((ref) => !taken.has(ref)));
+  };
+  return { ...marks, usable: without(marks.usable), targets: without(marks.targets) };
 }
 
 /** All roles in the order of the catalogue, as the choice of roles shows them. */
