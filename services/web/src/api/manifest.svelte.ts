@@ -1,5 +1,6 @@
 import type { Manifest, Template } from "../gen/grimoire/v1/manifest_pb";
 import { TemplateKind } from "../gen/grimoire/v1/manifest_pb";
+import { langOf } from "../i18n/index.svelte";
 import { play } from "./clients";
 
 /** A game in words: its manifest with look-ups. One language. */
@@ -7,6 +8,7 @@ export class Words {
   readonly manifest: Manifest;
   readonly #templates = new Map<string, Template>();
   readonly #names = new Map<string, string>();
+  #texts: ReadonlySet<string> | null = null;
 
   constructor(manifest: Manifest) {
     this.manifest = manifest;
@@ -14,6 +16,23 @@ export class Words {
     for (const catalogue of manifest.catalogues) {
       for (const item of catalogue.items) this.#names.set(`${catalogue.name}:${item.id}`, item.name);
     }
+  }
+
+  /** The `lang` of what is wholly the game's; undefined where the page speaks its language. */
+  get lang(): string | undefined {
+    return langOf(this.manifest.language);
+  }
+
+  /**
+   * The `lang` of a text on the page: the game's if it stands in the manifest as it is, e.g. a card's name.
+   *
+   * @returns undefined for the page's own words, and for sentences of both.
+   */
+  langOf(text: string): string | undefined {
+    const { lang } = this;
+    if (lang === undefined) return undefined;
+    this.#texts ??= textsOf(this.manifest);
+    return this.#texts.has(text.toLowerCase()) ? lang : undefined;
   }
 
   /** The raw template of a kind and key; null if the game has none. */
@@ -36,6 +55,18 @@ export class Words {
     const text = this.template(kind, key)?.text ?? key;
     return text.replace(/\{(\w+)\}/g, (whole, name: string) => args[name] ?? whole);
   }
+}
+
+/** All that a game says without filling anything in; where a sentence begins, it may be written with a capital. */
+function textsOf({ name, options, catalogues, templates, clauses }: Manifest): ReadonlySet<string> {
+  const texts = [
+    name,
+    ...options.flatMap(({ label, choices }) => [label, ...choices.flatMap((choice) => [choice.label, choice.note])]),
+    ...catalogues.flatMap(({ label, items }) => [label, ...items.flatMap((item) => [item.name, item.text, item.shortText])]),
+    ...templates.map(({ text }) => text),
+    ...clauses.flatMap(({ title, text }) => [title, text]),
+  ];
+  return new Set(texts.map((text) => text.toLowerCase()));
 }
 
 const known = new Map<string, Words>();

@@ -36,9 +36,10 @@ import {
   whole,
 } from "./composer";
 import type { Question } from "./keys";
-import { entryText, eventSentence, markOf, promptText, rejectionText, seatName, wholeText } from "./sentence";
+import { entryText, eventLang, eventSentence, markOf, promptText, rejectionTold, seatName, wholeText } from "./sentence";
 import { filled, type Answer } from "./slot";
 import { type Tone, play as sound } from "./sound";
+import type { Told } from "./told";
 
 /** Flags by which the server says: ask twice. */
 const GRAVE = new Set(["grave", "would_burn", "lethal_on_stack", "ends_turn_unused", "withdraws_all", "last_chance"]);
@@ -51,9 +52,8 @@ export type Stage = "loading" | "unknown" | "handshake" | "asked" | "waiting" | 
 export type Ending = "won" | "lost" | "coop_won" | "coop_lost" | "drawn" | "shared" | "decided" | "void";
 
 /** Something to say in the prompt bar until the next thing happens. */
-export interface Said {
+export interface Said extends Told {
   readonly tone: "refusal" | "hint";
-  readonly text: string;
   readonly rule: string;
 }
 
@@ -348,7 +348,7 @@ export class Desk {
     this.asking = null;
     const first = own[0];
     if (draft !== null && !isEmpty(draft) && this.#mine(draft) === false && this.stage !== "over") {
-      this.said = { tone: "hint", text: t("play.dropped"), rule: "" };
+      this.said = { tone: "hint", text: t("play.dropped"), lang: undefined, rule: "" };
     } else if (draft === null || draft.prompt !== first) this.said = null;
     this.draft = first === undefined ? null : draftOf(first);
   }
@@ -410,8 +410,7 @@ export class Desk {
       const payload = filled(schema, new Uint8Array(), fields.map(({ name, ref }) => [name, ref] as const));
       const rejection = await this.store.explain(command, payload, draft.prompt.promptId);
       if (rejection === null || this.draft !== draft) return;
-      const text = rejectionText(this.words, rejection);
-      this.said = { tone: "refusal", text, rule: rejection.rule };
+      this.said = { tone: "refusal", ...rejectionTold(this.words, rejection), rule: rejection.rule };
     } catch {
       this.hint(t("play.choose_first"));
     }
@@ -598,11 +597,18 @@ export class Desk {
 
   /** What an entry says, sentence by sentence. */
   sentences(entry: Entry): string[] {
+    return this.told(entry).map(({ text }) => text);
+  }
+
+  /** The same with their languages: the game says what is its own, the page what is the platform's. */
+  told(entry: Entry): Told[] {
     const { words } = this;
     if (words === null) return [];
     const [names, before] = [this.namesAt(entry.version), this.namesAt(entry.version - 1)];
     const events = this.covered ? entry.open : entry.events;
-    return events.map((event) => eventSentence(words, this.game, event, names, before)).filter((text) => text !== "");
+    return events
+      .map((event) => ({ text: eventSentence(words, this.game, event, names, before), lang: eventLang(words, this.game, event) }))
+      .filter(({ text }) => text !== "");
   }
 
   /** Said at once: one's own prompts, refusals, the end. Called when the stage changes. */
@@ -642,10 +648,11 @@ export class Desk {
   refuse(): void {
     const { rejection } = this.store;
     if (rejection === null) return;
-    const text = rejectionText(this.words, rejection);
+    const told = rejectionTold(this.words, rejection);
+    const { text } = told;
     // A prompt that is gone is replaced by the next frame; there is nothing to be done about it.
     if (rejection.code === "stale_prompt") return;
-    this.said = { tone: "refusal", text, rule: rejection.rule };
+    this.said = { tone: "refusal", ...told, rule: rejection.rule };
     this.notes = [...this.notes, { version: this.store.version, text: t("play.refused", { text }) }];
     assertive(text);
   }
@@ -696,7 +703,7 @@ export class Desk {
   }
 
   hint(text: string): void {
-    this.said = { tone: "hint", text, rule: "" };
+    this.said = { tone: "hint", text, lang: undefined, rule: "" };
   }
 
   /** What a picked thing is best called by: the card rather than its slot. */

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { Words } from "../api/manifest.svelte";
 import { moduleOf } from "../games/module";
@@ -8,7 +8,8 @@ import { RejectionSchema } from "../gen/grimoire/v1/envelope_pb";
 import { ManifestSchema, TemplateKind } from "../gen/grimoire/v1/manifest_pb";
 import { EventSchema, MatchVoidedSchema } from "../gen/grimoire/v1/match_pb";
 import { LabelSchema } from "../gen/grimoire/v1/prompt_pb";
-import { commandText, eventSentence, labelText, rejectionText, thingText } from "./sentence";
+import { setLanguage } from "../i18n/index.svelte";
+import { commandText, commandTold, eventLang, eventSentence, labelText, rejectionText, rejectionTold, thingText, thingTold } from "./sentence";
 
 const { EVENT, COMMAND, REF, TERM, REASON, REJECTION } = TemplateKind;
 const words = new Words(
@@ -91,5 +92,36 @@ describe("commands, things and refusals in words", () => {
     expect(rejectionText(words, create(RejectionSchema, { code: "cannot_afford", message: "Too dear." }))).toBe("Too dear.");
     expect(rejectionText(words, create(RejectionSchema, { code: "match_over", message: "x" }))).toBe("The match is over.");
     expect(rejectionText(null, create(RejectionSchema, { code: "odd" }))).toContain("odd");
+  });
+});
+
+describe("the language of what is said", () => {
+  const english = new Words(create(ManifestSchema, { ...words.manifest, language: "en" }));
+  const garden = new Words(create(ManifestSchema, { game: "wizards_garden", language: "en" }));
+
+  afterEach(() => setLanguage("en", false));
+
+  it("is told for what is wholly the game's, where the page speaks another", async () => {
+    const ruby = () => [english.langOf("Ruby"), english.langOf("ruby"), english.langOf("Παίξε Ruby"), english.lang];
+    expect(ruby()).toEqual([undefined, undefined, undefined, undefined]);
+    await setLanguage("el", false);
+    expect(ruby()).toEqual(["en", "en", undefined, "en"]);
+  });
+
+  it("is the page's for its own words, whichever game they are about", async () => {
+    await setLanguage("el", false);
+    await moduleOf("wizards_garden");
+    expect([thingTold(english, "card:ruby").lang, thingTold(english, "slot:2").lang]).toEqual(["en", "en"]);
+    expect([thingTold(garden, "slot:2").lang, thingTold(garden, "at:b3").lang]).toEqual([undefined, undefined]);
+    expect([commandTold(english, "play_card").lang, commandTold(garden, "move_pest").lang]).toEqual(["en", undefined]);
+    const lang = (type: string) => eventLang(english, "two_towers", create(EventSchema, { type }));
+    expect([lang("card_played"), lang("seat_left")]).toEqual(["en", undefined]);
+  });
+
+  it("is the game's for its refusals, the server's for those that nobody here has words for", async () => {
+    await setLanguage("el", false);
+    const args = [{ name: "card", value: "ruby" }, { name: "cost", value: "3" }, { name: "resource", value: "ore" }];
+    const told = (code: string, message: string) => rejectionTold(english, create(RejectionSchema, { code, message, arguments: args })).lang;
+    expect([told("cannot_afford", ""), told("match_over", ""), told("odd", "Odd."), told("odd", "")]).toEqual(["en", undefined, "en", undefined]);
   });
 });

@@ -19,10 +19,11 @@ import {
   SeatLeftSchema,
 } from "../gen/grimoire/v1/match_pb";
 import type { Label, LegalEntry, Slot } from "../gen/grimoire/v1/prompt_pb";
-import { has, language, t } from "../i18n/index.svelte";
+import { has, langOf, language, t } from "../i18n/index.svelte";
 import { short } from "../match/chain";
 import type { Say } from "./phrase";
 import type { Answer } from "./slot";
+import type { Told } from "./told";
 
 export { MARKS, markOf } from "./marks";
 
@@ -86,6 +87,11 @@ export function eventSentence(words: Words, game: string, event: Event, names: r
   // Things are not written with a capital, unless a sentence begins with one; people are called as they are.
   const first = /^\{(\w+)\}/.exec(words.template(TemplateKind.EVENT, key)?.text ?? "")?.[1];
   return first === undefined || SEATS.has(first) ? said : said.charAt(0).toLocaleUpperCase() + said.slice(1);
+}
+
+/** The `lang` of an event's sentence: the game's, unless it is one of the platform's. */
+export function eventLang(words: Words, game: string, event: Event): string | undefined {
+  return messageOf(game, event.type) === null ? undefined : words.lang;
 }
 
 function argumentsOf(words: Words, schema: DescMessage, message: Message, names: readonly string[]): Record<string, string> {
@@ -197,6 +203,12 @@ export function commandText(words: Words, code: string): string {
   return bare.charAt(0).toUpperCase() + bare.slice(1);
 }
 
+/** The same with its language: some games leave it to the page to name their commands. */
+export function commandTold(words: Words, code: string): Told {
+  const named = loadedModule(words.manifest.game)?.commandName?.(code) ?? null;
+  return { text: commandText(words, code), lang: named === null ? words.lang : words.langOf(named) };
+}
+
 /** What a seat is asked. */
 export function promptText(words: Words, kind: string): string {
   return words.template(TemplateKind.PROMPT, kind)?.text ?? readable(kind);
@@ -204,18 +216,25 @@ export function promptText(words: Words, kind: string): string {
 
 /** A ref in words: `card:ruby` is `Ruby`. */
 export function thingText(words: Words, ref: string, names: readonly string[] = []): string {
+  return thingTold(words, ref, names).text;
+}
+
+/** The same with its language. */
+export function thingTold(words: Words, ref: string, names: readonly string[] = []): Told {
   const at = ref.indexOf(":");
-  if (at < 0) return termOf(words, ref);
+  const wholly = (text: string): Told => ({ text, lang: words.lang });
+  if (at < 0) return wholly(termOf(words, ref));
   const [kind, name] = [ref.slice(0, at), ref.slice(at + 1)];
-  if (kind === "option") return termOf(words, name);
+  if (kind === "option") return wholly(termOf(words, name));
   const pictured = loadedModule(words.manifest.game)?.thing?.(ref, words) ?? null;
-  if (pictured !== null) return pictured;
+  if (pictured !== null) return { text: pictured, lang: words.langOf(pictured) };
   const known = argumentText(words, names, kind, name);
-  if (known !== name) return known;
+  // Who sits somewhere is called by their own name, or by the page.
+  if (known !== name) return SEATS.has(kind) ? { text: known, lang: undefined } : wholly(known);
   // People count from one.
   const shown = kind === "slot" && /^\d+$/.test(name) ? String(Number(name) + 1) : name;
   const found = words.template(TemplateKind.REF, kind);
-  return found === null ? `${readable(kind)} ${shown}` : words.say(TemplateKind.REF, kind, { [kind]: shown });
+  return wholly(found === null ? `${readable(kind)} ${shown}` : words.say(TemplateKind.REF, kind, { [kind]: shown }));
 }
 
 /** What a slot asks for. */
@@ -225,13 +244,19 @@ export function slotText(words: Words, slot: Slot): string {
 
 /** Why not, as a sentence: the game's wording, else this client's, else the server's. */
 export function rejectionText(words: Words | null, rejection: Pick<Rejection, "code" | "message" | "arguments">): string {
+  return rejectionTold(words, rejection).text;
+}
+
+/** The same with its language. */
+export function rejectionTold(words: Words | null, rejection: Pick<Rejection, "code" | "message" | "arguments">): Told {
   const template = words?.template(TemplateKind.REJECTION, rejection.code) ?? null;
   if (words !== null && template !== null) {
     const args = Object.fromEntries(rejection.arguments.map(({ name, value }) => [name, argumentText(words, [], name, value)]));
     const wanted = [...template.text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
-    if (wanted.every((name) => name in args)) return words.say(TemplateKind.REJECTION, rejection.code, args);
+    if (wanted.every((name) => name in args)) return { text: words.say(TemplateKind.REJECTION, rejection.code, args), lang: words.lang };
   }
   const key = `match.rejection.${rejection.code}`;
-  if (has(key)) return t(key);
-  return rejection.message || t("match.rejection.other", { code: rejection.code });
+  if (has(key)) return { text: t(key), lang: undefined };
+  // The server's own sentence is English.
+  return rejection.message === "" ? { text: t("match.rejection.other", { code: rejection.code }), lang: undefined } : { text: rejection.message, lang: langOf("en") };
 }

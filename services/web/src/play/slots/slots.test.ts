@@ -12,7 +12,7 @@ import OrderSlot from "./OrderSlot.svelte";
 import SomeSlot from "./SomeSlot.svelte";
 
 afterEach(cleanup);
-const say = (ref: string) => ref.toUpperCase();
+const say = (ref: string) => ({ text: ref.toUpperCase(), lang: undefined });
 const press = (name: string | RegExp) => fireEvent.click(screen.getByRole("button", { name }));
 
 describe("the controls of the slots", () => {
@@ -82,7 +82,7 @@ describe("the controls of the slots", () => {
 
   it("takes a name that is typed in full", async () => {
     const give = vi.fn();
-    render(NameSlot, { label: "card", options: ["ruby", "emerald"], value: undefined, say, give });
+    render(NameSlot, { label: "card", options: ["ruby", "emerald"], value: undefined, say: (id: string) => id.toUpperCase(), give });
     const field = screen.getByRole("combobox", { name: "card" });
     await fireEvent.input(field, { target: { value: "rub" } });
     expect(give).not.toHaveBeenCalled();
