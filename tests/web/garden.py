@@ -47,20 +47,23 @@ class Pair:
 
 
 @asynccontextmanager
-async def garden(address: str, kept: Path, position: Mapping[str, object] | bytes) -> AsyncIterator[Pair]:
+async def garden(
+    address: str, kept: Path, position: Mapping[str, object] | bytes, **options: str
+) -> AsyncIterator[Pair]:
     """A match of two people that begins in a position.
 
     Args:
         address: of the edge.
         kept: a folder for their evidence.
         position: as the game's README has it, or whole.
+        options: of the match.
     """
     clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES]
     sessions: list[MatchSession] = []
     try:
         for client, name in zip(clients, NAMES, strict=True):
             await client.guest(name)
-        opened = await clients[0].play_position(GAME, position, invite=True)
+        opened = await clients[0].play_position(GAME, position, options=options, invite=True)
         await clients[1].join(opened.challenge_id)
         match_id = (await clients[0].matched(opened.challenge_id)).match_id
         sessions += await asyncio.gather(*(client.open_match(match_id) for client in clients))

@@ -25,23 +25,23 @@ KINDS = ("pest", "water", "spirit", "gnome", "fire")
 ASIDE = ("feather", "skull", "eye", "butterfly", "dagger", "flower", "doll", "bottle", "trinket", "fish")
 
 
-def dealt() -> bytes:
-    """As after a deal: blue is to prepare, red holds the Conch."""
+def dealt(*more: str) -> bytes:
+    """As after a deal: blue is to prepare, red holds the Conch and `more` spells; so many each may have at least."""
     hands = [["spirit_gnome_01", "spirit_fire_01"], ["spirit_gnome_02", "spirit_pest_01", "spirit_water_01"]]
-    spells = [["gem"], ["conch"]]
+    spells = [["gem"], ["conch", *more]]
     out = {card for hand in hands for card in hand}
     deck = [card for n in range(1, 11) for kind in KINDS if (card := f"spirit_{kind}_{n:02}") not in out]
     return pb.PositionArranged(
         first_seat=0,
         turn_limit=200,
-        spells_per_player=2,
+        spells_per_player=max(2, 1 + len(more)),
         phase="preparation",
         spaces=[pb.Space(space=space, gnome=gnome) for space, gnome in sorted(HOME.items())],
-        boards=[pb.ArrangedBoard(seat=n, hand_count=len(hands[n]), spell_count=1) for n in range(2)],
+        boards=[pb.ArrangedBoard(seat=n, hand_count=len(hands[n]), spell_count=len(spells[n])) for n in range(2)],
         hands=[pb.ArrangedHand(seat=n, cards=hands[n], spells=spells[n]) for n in range(2)],
         deck_count=len(deck),
         deck=deck,
-        set_aside=ASIDE,
+        set_aside=[spell for spell in ASIDE if spell not in more],
     ).SerializeToString()
 
 

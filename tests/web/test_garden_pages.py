@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from grimoire.plugins import load_game
 from grimoire.runtime.stack import Stack
@@ -63,14 +63,65 @@ async def test_the_hand_is_in_reach_on_a_phone(person: Callable[..., Person], st
         for n in range(3):
             await expect(cards.nth(n)).to_be_in_viewport(ratio=1)
         # Neither is the far end of the yard lost behind it.
-        hand = await cards.first.bounding_box()
-        for space in ("c7", "c1"):
-            await seat.space(space).focus()
-            there = await seat.space(space).bounding_box()
-            assert hand is not None
-            assert there is not None
-            assert there["y"] + there["height"] <= hand["y"], space
+        await no_space_is_covered(seat)
+        for n in range(3):
+            assert await is_uncovered(cards.nth(n)), n
         await player.no_sideways_scroll()
+
+
+# A page that is enlarged to 400 % has so little room.
+ENLARGED: Mapping[str, Any] = {**PHONE, "viewport": {"width": 320, "height": 256}}
+
+
+@pytest.mark.parametrize("screen", [PHONE, ENLARGED], ids=["phone", "enlarged"])
+async def test_the_hand_leaves_room_for_the_yard(
+    person: Callable[..., Person], stack: Stack, tmp_path: Path, screen: Any
+) -> None:
+    """Also with many spells, and while the bar asks for more than a button."""
+    async with (
+        garden(str(stack.config.gateway), tmp_path, dealt("skull", "eye"), spells_per_player="3") as match,
+        person(screen) as player,
+    ):
+        await match.send(0, "prepare", spirits=["spirit_gnome_01", "spirit_fire_01"], kind="gnome")
+        await player.sit_as(match.clients[1].token or "")
+        page = await player.open(f"/m/{match.match_id}")
+        seat = Gardener(page)
+        await seat.asked()
+        hand = page.get_by_role("list", name=says("wizards_garden.hand")).get_by_role("button")
+        spells = page.get_by_role("list", name=says("wizards_garden.spells")).get_by_role("button")
+        await expect(spells).to_have_count(3)
+        low = await seat.bar.evaluate("each => each.offsetHeight")
+        await no_space_is_covered(seat)
+        for n in range(2):
+            await hand.nth(n).click()
+        await expect(hand.nth(1)).to_have_attribute("aria-pressed", "true")
+        assert await seat.bar.evaluate("each => each.offsetHeight") > low
+        await no_space_is_covered(seat)
+        for each in (hand.last, spells.last):
+            await each.focus()
+            assert await is_uncovered(each)
+        await player.no_sideways_scroll()
+
+
+async def no_space_is_covered(seat: Gardener) -> None:
+    """Whichever space of the yard has the focus is seen whole."""
+    for space in (f"{column}{row}" for column in "ace" for row in (1, 4, 7)):
+        await seat.space(space).focus()
+        assert await is_uncovered(seat.space(space)), space
+
+
+async def is_uncovered(button: Locator) -> bool:
+    """Nothing lies on it, nor is any of it scrolled out of sight: its middle and its corners can be pressed."""
+    return bool(
+        await button.evaluate("""each => {
+            const { left, right, top, bottom } = each.getBoundingClientRect();
+            const inner = 4;
+            return [
+                [(left + right) / 2, (top + bottom) / 2],
+                ...[left + inner, right - inner].flatMap((x) => [top + inner, bottom - inner].map((y) => [x, y])),
+            ].every(([x, y]) => each.contains(document.elementFromPoint(x, y)));
+        }""")
+    )
 
 
 async def test_a_challenge_with_the_game_s_options(person: Callable[..., Person]) -> None:
