@@ -22,13 +22,18 @@ from tests.web.programs import duel
 expect.set_options(timeout=30_000)
 
 
+STARTING_S = 240
+"""So long may the build of the client, the start of everything and a browser, and their end take together."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The first test of a module does not pay for the build of the client, the start of everything and a browser."""
+    """A test that comes first in its worker does not pay for what the others have from it; a start that hangs ends."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             mark = item.get_closest_marker("timeout")
-            seconds = mark.args[0] if mark is not None else float(config.getini("timeout"))
-            item.add_marker(pytest.mark.timeout(seconds, func_only=True), append=False)
+            given = [] if mark is None else [*mark.args, mark.kwargs.get("timeout")]
+            seconds = float(next((each for each in given if each is not None), config.getini("timeout")))
+            item.add_marker(pytest.mark.timeout(seconds + STARTING_S), append=False)
 
 
 @pytest.fixture(scope="module")
