@@ -39,7 +39,7 @@ def file_named(text: str) -> Path | None:
 
 @contextlib.contextmanager
 def quiet_exit() -> Iterator[None]:
-    """Ctrl+C, a closed pipe, and arguments that are no text, end a command without a traceback."""
+    """Ctrl+C, a closed pipe, and text that cannot be read or shown, end a command without a traceback."""
     try:
         yield
     except KeyboardInterrupt:
@@ -48,8 +48,11 @@ def quiet_exit() -> Iterator[None]:
     except BrokenPipeError:
         sys.stderr.close()
         raise typer.Exit(141) from None
-    except UnicodeEncodeError:
-        fail("An argument is no text: it holds bytes that are not UTF-8.", code=2)
+    except UnicodeEncodeError as error:
+        # Everything can be put into UTF-8 but half of a character, and that came in with an argument.
+        if error.encoding == "utf-8":
+            fail("An argument is no text: it holds bytes that are not UTF-8.", code=2)
+        fail("This terminal cannot show what is to be said.", hint="Set PYTHONIOENCODING=utf-8.")
 
 
 def _plain(text: str) -> str:

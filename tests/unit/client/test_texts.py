@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from rich.console import Console
 
 from grimoire.cli.say import quiet_exit
 from grimoire.client import MINE, Client, Keepsakes, Rejected
@@ -64,3 +66,16 @@ def test_a_command_line_ends_with_a_sentence(capsys: pytest.CaptureFixture[str])
         b"\xff".decode(errors="surrogateescape").encode()
     assert ended.value.exit_code == 2
     assert "not UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_that_cannot_show_a_language_is_no_fault_of_the_arguments(
+    encoding: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screen = Console(file=TextIOWrapper(BytesIO(), encoding=encoding))
+    with pytest.raises(typer.Exit) as ended, quiet_exit():
+        screen.print("Ελληνικά")
+    assert ended.value.exit_code == 1
+    said = capsys.readouterr().err
+    assert "terminal cannot show" in said
+    assert "PYTHONIOENCODING=utf-8" in said
