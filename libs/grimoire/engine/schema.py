@@ -54,6 +54,10 @@ class Opened(NamedTuple):
     written: Sequence[match_pb2.Event]
     private: Mapping[int, bytes]
 
+    def __repr__(self) -> str:
+        """Names no hidden fact."""
+        return f"<Opened entry of {len(self.events)} events>"
+
 
 class _Plan(msgspec.Struct, frozen=True):
     """How one event type is split: which fields go to whom, computed once per type.

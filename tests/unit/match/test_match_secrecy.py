@@ -118,7 +118,9 @@ def test_the_reveal_opens_seed_nonces_joint_seed_and_salt(table):
 
 def test_representations_name_nothing_hidden(table):
     state = table.running
-    made_of = [state, *table.entries, state.joint, table.referee, table]
+    schema = table.referee.rules(state.rules_version).schema
+    opened = [schema.opened(entry.public, dict(entry.parts)) for entry in table.entries]
+    made_of = [state, *table.entries, *opened, state.joint, table.referee, table]
     parsed = table.referee.read(
         table.envelope(0, "open_nonce", match_pb2.OpenNonce(nonce=default_nonces(3)[0]).SerializeToString())
     )
