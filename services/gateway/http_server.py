@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
 from collections import Counter
@@ -118,17 +119,23 @@ def _notice_silence(connection: socket.socket, silent_s: float) -> None:
     A lid that is closed or a cable that is pulled sends nothing. Without this the system goes on sending for a quarter
     of an hour, and all that time whoever vanished counts as being there (RFC 5482; keepalive for when we send nothing).
     """
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    _set(connection, socket.SOL_SOCKET, "SO_KEEPALIVE", 1)
     options = {
         "TCP_KEEPIDLE": silent_s / 2,
+        "TCP_KEEPALIVE": silent_s / 2,  # macOS's name of the same
         "TCP_KEEPINTVL": silent_s / 4,
         "TCP_KEEPCNT": 2,
         "TCP_USER_TIMEOUT": silent_s * 1000,
     }
     for name, value in options.items():
-        # Not every system has all of them.
-        if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), max(1, int(value)))
+        _set(connection, socket.IPPROTO_TCP, name, max(1, int(value)))
+
+
+def _set(connection: socket.socket, level: int, name: str, value: int) -> None:
+    """Sets an option. Not every system has all of them, and some refuse them where the other side has gone already."""
+    if hasattr(socket, name):
+        with contextlib.suppress(OSError):
+            connection.setsockopt(level, getattr(socket, name), value)
 
 
 class _Bounded(HttpToolsProtocol):
@@ -160,7 +167,7 @@ class _Bounded(HttpToolsProtocol):
         self._per_address[self._host] += 1
         connection = transport.get_extra_info("socket")
         if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _set(connection, socket.IPPROTO_TCP, "TCP_NODELAY", 1)
             _notice_silence(connection, self._limits.stalled_s)
         crowded = self._per_address[self._host] > self._limits.connections_per_address
         if len(self.connections) > self._limits.connections or (crowded and not self._is_proxy(self._host)):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from gateway.http_server import HttpServer
+from gateway.http_server import HttpServer, _notice_silence
 from gateway.web_settings import WebLimits, WebSettings
 from grimoire.runtime.config import Address
 
@@ -27,7 +27,7 @@ async def quiet(_scope: Any, _receive: Any, send: Any) -> None:
 
 @pytest.fixture
 async def server() -> AsyncIterator[HttpServer]:
-    limits = WebLimits(stalled_s=SILENT_S, stop_s=0.1)
+    limits = WebLimits(stalled_s=SILENT_S, stop_s=0.1, header_s=SILENT_S)
     running = HttpServer(quiet, Address("127.0.0.1", 0), replace(WebSettings.from_env(), limits=limits))
     await running.start()
     yield running
@@ -54,6 +54,25 @@ async def test_the_system_is_told_to_end_a_connection_whose_other_side_has_vanis
         assert idle + between * tries <= SILENT_S + 1
         assert unacknowledged_ms == SILENT_S * 1000
     writer.close()
+
+
+async def test_a_system_that_refuses_an_option_leaves_the_other_bounds(
+    server: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = 9_999
+    monkeypatch.setattr(socket, "TCP_KEEPINTVL", unknown)
+    reader, writer = await asyncio.open_connection(server.address.host, server.address.port)
+    assert await asyncio.wait_for(reader.read(), 20) == b"", "who sends no head is cut off"
+    writer.close()
+
+
+async def test_a_system_with_another_name_for_it_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    idle = getattr(socket, "TCP_KEEPIDLE", None) or socket.TCP_KEEPALIVE
+    monkeypatch.delattr(socket, "TCP_KEEPIDLE", raising=False)
+    monkeypatch.setattr(socket, "TCP_KEEPALIVE", idle, raising=False)
+    with socket.socket() as connection:
+        _notice_silence(connection, SILENT_S)
+        assert connection.getsockopt(socket.IPPROTO_TCP, idle) == SILENT_S / 2
 
 
 async def test_who_is_there_and_says_nothing_stays(server: HttpServer) -> None:
