@@ -1,4 +1,4 @@
-"""The page in the language of Broom Service's rulebook: the lobby, and a decision at a table."""
+"""The page in the language of Broom Service's rulebook, which the other games do not speak: lobby and tables."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, Page, expect
 
 from grimoire.plugins import load_game
 from grimoire.runtime.stack import Stack
+from tests.web import spellbound
 from tests.web.broom import GAME, company
+from tests.web.conftest import Finished
+from tests.web.garden import Gardener, garden
+from tests.web.languages import misread
 from tests.web.people import DESKTOP, PHONE, Person
 from tests.web.texts import says
 
@@ -69,3 +73,88 @@ async def test_roles_are_chosen_in_greek(
         await player.press_until_sent(player.send, before)
         assert set(table.view(0).seats[0].roles) == {each.id for each in named.items[:4]}
         await someone.axe()
+
+
+ATTACK = {
+    "state": "attack",
+    "yard": ["B@b4", "R@a4*fire", "B@e5", "R@e4"],
+    "threats": ["b4>a4", "e5>e4"],
+    "blue": {"fire": 3, "spells": ["gem"]},
+    "red": {"spells": ["conch"], "fire": 2},
+}
+
+
+async def read_aloud(page: Page, game: str, at: str) -> None:
+    """Nothing on the page is said to be in another language than it is, nor is the game's English said to be Greek."""
+    found = await misread(page, game)
+    assert not found, f"{at}: " + "; ".join(found)
+
+
+async def read_everything(page: Page, game: str) -> None:
+    """The table, each panel beside it, and the same in words."""
+    await read_aloud(page, game, "table")
+    for tab in await page.get_by_role("tab").all():
+        await tab.click()
+        await expect(tab).to_have_attribute("aria-selected", "true")
+        await read_aloud(page, game, await tab.inner_text())
+    await page.get_by_role("tab", name=says("play.tab.info", "el")).click()
+    await page.get_by_role("button", name=says("play.info.text_mode", "el")).click()
+    await expect(page.get_by_role("heading", name=says("play.text.may", "el"))).to_be_visible()
+    await read_aloud(page, game, "in words")
+
+
+async def read_thing(page: Page, game: str, thing: Locator) -> None:
+    """What the inspector tells of a thing."""
+    await thing.click(button="right")
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_be_visible()
+    await read_aloud(page, game, f"inspector of {await thing.get_attribute('data-ref')}")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+
+
+async def test_spellbound_is_read_in_its_languages(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    async with (
+        spellbound.company(str(stack.config.gateway), tmp_path, 1) as table,
+        person(language=GREEK) as someone,
+    ):
+        player = await table.sit(0, someone, "el")
+        await player.asked()
+        page = player.page
+        for things in (player.row("mage_row"), player.row("wicked_row"), player.part("villages").get_by_role("button")):
+            await read_thing(page, spellbound.GAME, things.first)
+        for look in ("figure", "wand", "head"):
+            await read_thing(page, spellbound.GAME, page.locator(f".table button.{look}").first)
+        usable = page.locator(".table [data-usable]").first
+        await player.pick(str(await usable.get_attribute("data-ref")))
+        await expect(player.bar.locator(".chip").first).to_be_visible()
+        await read_everything(page, spellbound.GAME)
+
+
+async def test_the_garden_is_read_in_its_languages(person: Callable[..., Person], stack: Stack, tmp_path: Path) -> None:
+    game = "wizards_garden"
+    async with garden(str(stack.config.gateway), tmp_path, ATTACK) as match, person(language=GREEK) as someone:
+        await someone.sit_as(match.clients[0].token or "")
+        page = await someone.open(f"/m/{match.match_id}")
+        seat = Gardener(page, "el")
+        await seat.asked()
+        await expect(seat.space("a4")).to_be_visible()
+        for thing in (seat.space("a4"), seat.space("c1"), page.locator('.table [data-ref="spell:gem"]')):
+            await read_thing(page, game, thing)
+        await seat.space("b4").click()
+        await read_everything(page, game)
+        await match.send(0, "declare_attack", group="b4>a4", fire=3)
+        await seat.reaches(match.sessions[0].version)
+        await read_aloud(page, game, "battle")
+
+
+@pytest.mark.parametrize("path", ["/m/{match}", "/m/{match}/replay"])
+async def test_a_match_of_two_towers_is_read_in_its_languages(
+    person: Callable[..., Person], finished: Finished, path: str
+) -> None:
+    async with person(language=GREEK) as reader:
+        page = await reader.open(path.format(match=finished.match_id))
+        await expect(page.get_by_role("group").or_(page.get_by_role("list")).first).to_be_visible()
+        await expect(page.locator("[aria-busy='true']")).to_have_count(0)
+        await expect(page.locator(".face .name").first).to_be_attached()
+        await read_aloud(page, "two_towers", path)

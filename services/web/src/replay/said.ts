@@ -2,7 +2,8 @@ import type { Words } from "../api/manifest.svelte";
 import { ActorKind } from "../gen/grimoire/v1/match_pb";
 import type { ReplayFrame } from "../gen/grimoire/v1/rules_pb";
 import type { Happened } from "../match/entries";
-import { eventSentence } from "../play/sentence";
+import { eventLang, eventSentence } from "../play/sentence";
+import type { Told } from "../play/told";
 
 /** Who acted; null: the clock or the host. */
 export function seatActing(frame: ReplayFrame): number | null {
@@ -17,7 +18,10 @@ export function logUntil(frames: ReadonlyMap<number, ReplayFrame>, version: numb
     .map((frame) => ({ version: Number(frame.version), seat: seatActing(frame), events: frame.events }));
 }
 
-/** What happened in an entry, in words. */
-export function sentencesOf(frame: ReplayFrame, words: Words, names: readonly string[]): string[] {
-  return frame.events.map((event) => eventSentence(words, words.manifest.game, event, names)).filter((text) => text !== "");
+/** What happened in an entry, in words: the game's are in its language, the platform's in the page's. */
+export function toldOf(frame: ReplayFrame, words: Words, names: readonly string[]): Told[] {
+  const { game } = words.manifest;
+  return frame.events
+    .map((event) => ({ text: eventSentence(words, game, event, names), lang: eventLang(words, game, event) }))
+    .filter(({ text }) => text !== "");
 }
