@@ -68,6 +68,7 @@ def opened_again(before: Challenge, missing: Iterable[int], now_ms: int, open_s:
         leaving=before.leaving,
         grace_s=before.grace_s,
         difficulty=before.difficulty,
+        parties=tuple((account_id, party_id) for account_id, party_id in before.parties if account_id not in gone),
     )
 
 

@@ -240,6 +240,7 @@ class Assigner:
             leaving=leaving,
             grace_s=GRACE_S if leaving else 0,
             difficulty=difficulty,
+            parties=tuple((friend, t.party_id) for t in passed.tickets if t.party_id for friend in t.members[1:]),
         )
         answer = await self._ledger.act(challenge_id, opening)
         if isinstance(answer, Illegal):

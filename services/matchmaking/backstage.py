@@ -35,6 +35,7 @@ from matchmaking.ratings import Ratings
 from matchmaking.ready_book import ReadyBook
 from matchmaking.ticket_book import TicketBook
 from matchmaking.watches import Watches
+from matchmaking.withdrawals import Withdrawals
 
 __all__ = ["Backstage"]
 
@@ -74,13 +75,17 @@ class Backstage:
         self.tickets = TicketBook(database)
         self.ready = ReadyBook(database)
         self.parties = PartyBook(database)
-        self.partings = Partings(self.parties, self.tell_party)
+        self.assigner = Assigner(
+            self.tickets, self.ready, self.ledger, games.check, self.tell_tickets, self._errands, limits, now_ms
+        )
+        self.withdrawals = Withdrawals(self.tickets, self.ready, self.assigner, self.tell_tickets, now_ms)
+        self.partings = Partings(self.ledger, self.parties, self.tickets, self.withdrawals, self.tell_party, now_ms)
         self.watches = Watches(self.ledger)
         self.bells = Bells()
         self.bot_seats = BotSeats(database, limits.bots_s, now_ms)
         self.invitations = Invitations(self.ledger, self.bot_seats, bus, self._errands)
         self._leavers = Leavers(self.ledger, games, keys, self.partings, self._errands, now_ms)
-        self._handover = Handover(self.ledger, bus, keys, self._errands)
+        self._handover = Handover(self.ledger, bus, keys, self.partings, self._errands)
         self.endings = Endings(
             self.ledger,
             self.archive,
@@ -92,9 +97,6 @@ class Backstage:
             self._errands,
             now_ms,
             limits.expires_s,
-        )
-        self.assigner = Assigner(
-            self.tickets, self.ready, self.ledger, games.check, self.tell_tickets, self._errands, limits, now_ms
         )
         self._limits = limits
         self._now_ms = now_ms

@@ -23,7 +23,7 @@ from grimoire.engine import Illegal
 from grimoire.v1 import match_pb2, matchmaking_pb2
 from matchmaking.sitting import Gift, Sitter, Vacancy
 from matchmaking.texts import illegal
-from matchmaking.vacancies import Bound, Keep, Lose, Mend, Move, Return, Settle, Vote, decide_move, evolve_move
+from matchmaking.vacancies import Bound, Keep, Lose, Mend, Move, Return, Settle, Vote, decide_move, evolve_move, parted
 
 __all__ = [
     "Cancel",
@@ -92,6 +92,7 @@ class Challenge(msgspec.Struct, frozen=True):
         gifts: seats that were given and are not bound in the match yet.
         heard: by seat, the last entry of the match that said it was left.
         given: how often a seat was given.
+        parties: account and party of those whom their party's leader seated, as long as they stay.
     """
 
     challenge_id: str
@@ -123,6 +124,7 @@ class Challenge(msgspec.Struct, frozen=True):
     gifts: tuple[Gift, ...] = ()
     heard: tuple[tuple[int, int], ...] = ()
     given: int = 0
+    parties: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         return f"Challenge(challenge_id={self.challenge_id!r}, game={self.game!r}, stage={self.stage.name})"
@@ -192,6 +194,7 @@ class Open(msgspec.Struct, frozen=True):
         by_invitation: whether it stands in no list.
         spectator_delay_s: how much later its match is shown to who holds no seat.
         leaving, grace_s, difficulty: as in `Challenge`.
+        parties: account and party of the sitters whom their party's leader seats.
     """
 
     challenge_id: str
@@ -212,6 +215,7 @@ class Open(msgspec.Struct, frozen=True):
     leaving: int = 0
     grace_s: int = 0
     difficulty: tuple[str, ...] = ()
+    parties: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         return f"Open(challenge_id={self.challenge_id!r}, game={self.game!r})"
@@ -343,7 +347,8 @@ def _open(command: Open) -> tuple[Message, ...]:
         grace_s=command.grace_s,
         difficulty=command.difficulty,
     )
-    joined = tuple(_joined(seat, sitter) for seat, sitter in command.sitters)
+    party_of = dict(command.parties)
+    joined = tuple(_joined(seat, sits, party_of.get(sits.account_id, "")) for seat, sits in command.sitters)
     full = len(command.sitters) == command.seats
     return (opened, *joined, *_filled(command.match_id, full))
 
@@ -441,8 +446,10 @@ def _end(challenge: Challenge, command: End) -> tuple[Message, ...]:
     return (ended,) if challenge.stage is Stage.MATCHED else ()
 
 
-def _joined(seat: int, sitter: Sitter) -> Message:
-    return matchmaking_pb2.ChallengeJoined(seat=seat, account_id=sitter.account_id, bot=sitter.bot, level=sitter.level)
+def _joined(seat: int, sitter: Sitter, party_id: str = "") -> Message:
+    return matchmaking_pb2.ChallengeJoined(
+        seat=seat, account_id=sitter.account_id, bot=sitter.bot, level=sitter.level, party_id=party_id
+    )
 
 
 def _filled(match_id: str, full: bool) -> tuple[Message, ...]:
@@ -472,12 +479,12 @@ def evolve(challenge: Challenge | None, event: Message, at_ms: int) -> Challenge
         sitter = Sitter(event.account_id, event.bot, event.level)
         seats = tuple(sitter if n == event.seat else s for n, s in enumerate(challenge.seats))
         mode = _mode_with(event.bot, challenge.mode)
-        return replace(challenge, seats=seats, owner=challenge.owner or event.account_id, mode=mode)
+        parties = (*challenge.parties, (event.account_id, event.party_id)) if event.party_id else challenge.parties
+        return replace(challenge, seats=seats, owner=challenge.owner or event.account_id, mode=mode, parties=parties)
     if isinstance(event, matchmaking_pb2.ChallengeLeft):
         left = event.account_id
-        return replace(
-            challenge, seats=tuple(None if s is not None and s.account_id == left else s for s in challenge.seats)
-        )
+        seats = tuple(None if s is not None and s.account_id == left else s for s in challenge.seats)
+        return parted(replace(challenge, seats=seats), left)
     moved = evolve_move(challenge, event, at_ms)
     if moved is not None:
         return moved

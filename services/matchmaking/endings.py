@@ -155,7 +155,8 @@ class Endings:
             if challenge is None:
                 return
             try:
-                await self._partings.part(challenge.owner, _accounts_at(challenge, missing))
+                never_came = _accounts_at(challenge, missing)
+                await self._partings.part(pair for pair in challenge.parties if pair[0] in never_came)
                 await self._open_again(challenge, missing)
                 await self._end(challenge, closed, ended_ms)
             except Unavailable:

@@ -26,6 +26,7 @@ from matchmaking.errands import Errands
 from matchmaking.ledger import Ledger
 from matchmaking.log import Record
 from matchmaking.meters import HANDOVERS
+from matchmaking.partings import Partings
 from matchmaking.sitting import Gift
 from matchmaking.vacancies import MENDED, RETURNED, Bound
 
@@ -64,13 +65,15 @@ class Handover:
         ledger: the challenges.
         bus: the way to the games.
         keys: make the seats' pseudonyms.
+        partings: takes whose seat is another's now out of the party that it was seated with.
         errands: where the work is done.
     """
 
-    def __init__(self, ledger: Ledger, bus: Bus, keys: KeyRing, errands: Errands) -> None:
+    def __init__(self, ledger: Ledger, bus: Bus, keys: KeyRing, partings: Partings, errands: Errands) -> None:
         self._ledger = ledger
         self._bus = bus
         self._keys = keys
+        self._partings = partings
         self._errands = errands
 
     def resume(self) -> None:
@@ -109,7 +112,7 @@ class Handover:
         account_id = gift.sitter.account_id
         about = {"match_id": challenge.match_id, "seat": gift.seat, "reason": gift.reason}
         if reply.HasField("accepted"):
-            await self._ledger.act(challenge_id, Bound(gift.seat, account_id))
+            await self._partings.act(challenge_id, Bound(gift.seat, account_id))
             HANDOVERS.labels(challenge.game, "bot" if gift.sitter.bot else "person").inc()
             _log.info("seat_bound", **about)
             return True

@@ -16,7 +16,7 @@ from grimoire.runtime.identity import occupant_id
 from grimoire.runtime.keys import KeyRing
 from grimoire.v1 import frame_pb2, match_pb2
 from matchmaking.alarms import Alarms
-from matchmaking.challenge import Challenge, Stage, decide
+from matchmaking.challenge import Challenge, Stage
 from matchmaking.creation import pauses_s
 from matchmaking.errands import Errands
 from matchmaking.games import Games
@@ -121,22 +121,11 @@ class Leavers:
     async def _act(self, challenge_id: str, move: Move) -> None:
         for pause_s in pauses_s():
             try:
-                # First the party: a crash in between is made good by hearing it again, as nothing is written down yet.
-                if isinstance(move, Lose):
-                    await self._part(challenge_id, move)
-                await self._ledger.act(challenge_id, move)
+                await self._partings.act(challenge_id, move)
             except Unavailable:
                 await asyncio.sleep(pause_s)
             else:
                 return
-
-    async def _part(self, challenge_id: str, move: Lose) -> None:
-        record = await self._ledger.get(challenge_id)
-        if record is None or record.challenge.stage is not Stage.MATCHED:
-            return
-        if decide(record.challenge, move, self._now_ms()):
-            sits = record.challenge.seats[move.seat]
-            await self._partings.part(record.challenge.owner, [sits.account_id] if sits is not None else [])
 
     # ---- deciding --------------------------------------------------------------------------------------------------
 

@@ -62,6 +62,7 @@ class Wish(msgspec.Struct, frozen=True):
         spectator_delay_s: how much later its match is shown to who holds no seat.
         rows: who shall sit where, from seat 0; instead of `seats` and `bots`.
         friends: accounts of one's party for the rows of friends; without rows they sit beside the caller.
+        party_id: theirs.
         by_invitation: it stands in no list.
         grace_s: how long a seat waits for its person; 0: the default.
     """
@@ -77,6 +78,7 @@ class Wish(msgspec.Struct, frozen=True):
     spectator_delay_s: int = 0
     rows: tuple[Row, ...] = ()
     friends: tuple[str, ...] = ()
+    party_id: str = ""
     by_invitation: bool = False
     grace_s: int = 0
 
@@ -158,6 +160,7 @@ class Lobby:
             leaving=checked.leaving,
             grace_s=(wish.grace_s or GRACE_S) if checked.leaving else 0,
             difficulty=checked.difficulty,
+            parties=tuple((friend, wish.party_id) for friend in wish.friends),
         )
 
     async def open(self, caller: Identity, opening: Open) -> _Answer:
@@ -194,12 +197,7 @@ class Lobby:
 
     async def leave(self, caller: Identity, challenge_id: str) -> _Answer:
         """Gets up from somebody else's open table. Leaving twice is leaving once."""
-        record = await self._ledger.get(challenge_id)
-        sat = record is not None and record.challenge.seat_of(caller.account_id) is not None
-        answer = await self._ledger.act(challenge_id, Leave(caller.account_id))
-        if sat and not isinstance(answer, Illegal):
-            await self._partings.part(answer.challenge.owner, [caller.account_id])
-        return answer
+        return await self._partings.act(challenge_id, Leave(caller.account_id))
 
     async def fill(self, caller: Identity, challenge_id: str, level: str, language: str) -> _Answer:
         """Lets bots of one level take all open seats of one's own table; its match is created at once."""

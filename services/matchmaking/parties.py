@@ -85,22 +85,20 @@ class PartyBook:
 
         await self._database.run(work)
 
-    async def let_go(self, owner: str, account_ids: Collection[str]) -> Party | None:
-        """Takes some out of the party that an account leads.
+    async def let_go(self, party_id: str, account_ids: Collection[str]) -> bool:
+        """Takes some friends out of a party, never who leads it.
 
         Returns:
-            The party without them; None if nobody of them was in it.
+            Whether any of them was in it.
         """
 
-        def work(connection: Connection) -> Party | None:
-            led = select(parties.c.party_id).where(parties.c.owner == owner).with_for_update()
-            party_id = connection.execute(led).scalar_one_or_none()
-            if party_id is None:
-                return None
+        def work(connection: Connection) -> bool:
+            led = select(parties.c.owner).where(parties.c.party_id == party_id).with_for_update()
+            friends = set(account_ids) - {connection.execute(led).scalar_one_or_none()}
             theirs = delete(party_members).where(
-                party_members.c.party_id == party_id, party_members.c.account_id.in_(account_ids)
+                party_members.c.party_id == party_id, party_members.c.account_id.in_(sorted(friends))
             )
-            return _read(connection, party_id, 0) if connection.execute(theirs).rowcount else None
+            return connection.execute(theirs).rowcount > 0
 
         return await self._database.run(work)
 

@@ -27,6 +27,7 @@ from matchmaking.ready_book import ReadyBook
 from matchmaking.texts import illegal, term
 from matchmaking.ticket_book import TicketBook
 from matchmaking.tickets import CheckStage, Queue, Ticket, TicketStage
+from matchmaking.withdrawals import Withdrawals
 
 __all__ = ["QueueWish", "QuickPlay", "queue_of", "quick_seats"]
 
@@ -62,7 +63,7 @@ class QuickPlay:
     """Quick play of all games. Every method may raise `Unavailable`: a part does not answer, asking again is safe.
 
     Args:
-        book, ready_book, party_book, ratings, names, games, assigner, bells: the parts it works with.
+        book, ready_book, party_book, ratings, names, games, assigner, withdrawals, bells: the parts it works with.
         bounds: how much one account may ask.
         tell: tells everybody who waits for news of tickets.
         limits: the policy's numbers.
@@ -78,6 +79,7 @@ class QuickPlay:
         names: NameBook,
         games: Games,
         assigner: Assigner,
+        withdrawals: Withdrawals,
         bells: Bells,
         bounds: Bounds,
         tell: Tell,
@@ -91,6 +93,7 @@ class QuickPlay:
         self._names = names
         self._games = games
         self._assigner = assigner
+        self._withdrawals = withdrawals
         self._bells = bells
         self._bounds = bounds
         self._tell = tell
@@ -244,24 +247,7 @@ class QuickPlay:
             Why not: nobody's or another's ticket, or a match has come of it already.
         """
         ticket = await self.look(caller, ticket_id)
-        if isinstance(ticket, Illegal):
-            return ticket
-        while True:
-            if ticket.stage is TicketStage.WAITING and await self._book.leave(ticket.ticket_id, self._now_ms()):
-                TICKETS.labels(ticket.queue.game, "cancelled").inc()
-                await self._tell(ticket.queue.game, [ticket.ticket_id], ticket.queue.queue_id)
-                return None
-            if ticket.stage is TicketStage.CHECKING and ticket.check is not None:
-                # Should the last of the others have been quicker, it stands in the ticket.
-                await self.answer(caller, ticket.check.check_id, ready=False)
-            if not ticket.stage.live:
-                gone = ticket.stage in (TicketStage.MATCHED, TicketStage.EXPIRED)
-                return illegal("ticket_gone") if gone else None
-            # It has changed since it was looked at.
-            again = await self.look(caller, ticket.ticket_id)
-            if isinstance(again, Illegal):
-                return again
-            ticket = again
+        return ticket if isinstance(ticket, Illegal) else await self._withdrawals.withdraw(ticket)
 
     async def answer(self, caller: Identity, check_id: str, *, ready: bool) -> Ticket | Illegal:
         """Says that one is ready, or not. Saying it twice is saying it once."""

@@ -114,6 +114,7 @@ def _desk(
         names,
         games,
         backstage.assigner,
+        backstage.withdrawals,
         bells,
         bounds,
         backstage.tell_tickets,

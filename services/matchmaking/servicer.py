@@ -85,7 +85,7 @@ class MatchmakingService(LobbyCalls, TableCalls, QuickPlayCalls, RatingCalls):
         friends = await self._desk.friends.company(caller, party_id, wish.game)
         if isinstance(friends, Illegal):
             return friends
-        return await self._desk.lobby.create(caller, msgspec.structs.replace(wish, friends=friends))
+        return await self._desk.lobby.create(caller, msgspec.structs.replace(wish, friends=friends, party_id=party_id))
 
     async def PlayBot(
         self, request: matchmaking_pb2.PlayBotRequest, context: Context

@@ -37,6 +37,7 @@ __all__ = [
     "choice_of",
     "decide_move",
     "evolve_move",
+    "parted",
     "voters",
 ]
 
@@ -44,6 +45,8 @@ __all__ = [
 RETURNED: Final = "returned"
 MENDED: Final = "mended"
 """Why a seat is given to somebody whatever whoever sits there does; for every other reason only while it is left."""
+SILENT: Final = frozenset({"timed_out", "away"})
+"""Why a seat is left whose person has not said that it goes: it may not even know."""
 
 
 class Lose(msgspec.Struct, frozen=True):
@@ -183,7 +186,7 @@ def _lose(challenge: Challenge, move: Lose, now_ms: int) -> tuple[Message, ...]:
         return ()
     if sits.bot and sits.level:
         return ()
-    if move.reason in ("timed_out", "away") and not _is_waited_for(challenge, sits):
+    if move.reason in SILENT and not _is_waited_for(challenge, sits):
         return ()
     wait_ms = challenge.grace_s * 1000
     return (
@@ -265,6 +268,8 @@ def evolve_move(challenge: Challenge, event: Message, at_ms: int) -> Challenge |
         vacancy = Vacancy(event.seat, event.reason, at_ms, event.decide_ms)
         heard = {**dict(challenge.heard), event.seat: event.match_version}
         challenge = replace(challenge, heard=tuple(sorted(heard.items())))
+        if event.reason not in SILENT:
+            challenge = _parted_at(challenge, event.seat)
         return replace(challenge, vacancies=(*challenge.vacancies, vacancy))
     if isinstance(event, matchmaking_pb2.ChallengeVoteCast):
         return replace(
@@ -287,10 +292,24 @@ def evolve_move(challenge: Challenge, event: Message, at_ms: int) -> Challenge |
         bound = _gift(challenge, event.seat)
         if bound is None:
             raise ValueError("a seat is bound that was not given")
+        if bound.reason not in (RETURNED, MENDED):
+            challenge = _parted_at(challenge, event.seat)
         started = challenge.started
         seats = tuple(bound.sitter if n == event.seat else s for n, s in enumerate(challenge.seats))
         return replace(_without(challenge, event.seat), seats=seats, first=started)
     return None
+
+
+def parted(challenge: Challenge, account_id: str) -> Challenge:
+    """Whoever seated this account as a friend of its party does so no more: it has not stayed."""
+    if not challenge.parties:
+        return challenge
+    return replace(challenge, parties=tuple(pair for pair in challenge.parties if pair[0] != account_id))
+
+
+def _parted_at(challenge: Challenge, seat: int) -> Challenge:
+    sits = challenge.seats[seat]
+    return challenge if sits is None else parted(challenge, sits.account_id)
 
 
 def _without(challenge: Challenge, seat: int) -> Challenge:

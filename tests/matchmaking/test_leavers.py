@@ -14,7 +14,8 @@ from grimoire.runtime.identity import Identity, occupant_id
 from grimoire.runtime.keys import KeyRing
 from grimoire.runtime.rpc import open_channel
 from grimoire.v1 import frame_pb2, match_pb2, matchmaking_pb2, rules_pb2, rules_pb2_grpc
-from matchmaking.challenge import Create, Open, Sitter, decide, fold
+from matchmaking.again import opened_again
+from matchmaking.challenge import Create, Join, Leave, Open, Sitter, decide, fold
 from matchmaking.handover import bind_seat
 from matchmaking.leavers import bound_to_others
 from matchmaking.vacancies import Bound, Keep, Lose, Mend, Return, Settle, Vote, choice_of, voters
@@ -135,6 +136,44 @@ def test_who_keeps_no_other_person_waiting_may_take_a_break(others, vacant):
     table = run(playing("ada", *others), Lose(0, "timed_out", 5, 0))
     assert len(table.vacancies) == vacant
     assert len(run(playing("ada", *others), Lose(0, "left", 5, 0)).vacancies) == 1
+
+
+def seated_by_a_party():
+    """Ada's table, at which her party seated bo and eve; dag came by himself."""
+    sitters = tuple(enumerate(map(Sitter, ("ada", "bo", "eve"))))
+    parties = (("bo", "p"), ("eve", "p"))
+    opened = Open("c1", "g", (), 4, sitters, 10, "m1", "s", leaving=3, grace_s=60, parties=parties)
+    return run(None, opened, Join(Sitter("dag"), "m1"))
+
+
+def test_whom_a_party_seated_is_its_friend_until_it_goes_or_its_seat_is_anothers():
+    table = run(seated_by_a_party(), Create())
+    assert table.parties == (("bo", "p"), ("eve", "p"))
+    away = run(table, Lose(1, "away", 5, 0))
+    assert run(away, Keep(1, 6)).parties == table.parties
+    given_away = run(away, Vote("eve", 1, 2), Vote("ada", 1, 2), Settle(1, BOT))
+    assert given_away.parties == table.parties, "it may be back before the match knows"
+    assert run(given_away, Bound(1, "eve", refused=True)).parties == table.parties
+    anothers = run(given_away, Bound(1, "eve"))
+    assert anothers.parties == (("eve", "p"),)
+    assert run(anothers, Return("bo"), Bound(1, "bo")).parties == (("eve", "p"),), "eve got up for bo"
+    assert run(table, Mend(2), Bound(2, "eve")).parties == table.parties
+    for reason in ("left", "resigned"):
+        assert run(table, Lose(1, reason, 5, 0)).parties == (("eve", "p"),)
+
+
+def test_who_gets_up_and_sits_down_again_has_come_by_itself():
+    opened = Open("c1", "g", (), 3, ((0, Sitter("ada")), (1, Sitter("bo"))), 10, "m1", "s", parties=(("bo", "p"),))
+    table = run(run(None, opened), Leave("bo"))
+    assert table.parties == ()
+    assert run(table, Join(Sitter("bo"), "m1")).parties == ()
+
+
+def test_a_table_that_is_open_again_knows_whom_the_party_seated():
+    table = run(seated_by_a_party(), Create())
+    again = run(None, opened_again(table, [1], 0, 60))
+    assert again.parties == (("eve", "p"),)
+    assert [sitter.account_id for _, sitter in again.sitters] == ["ada", "eve", "dag"]
 
 
 def test_where_seats_are_kept_nothing_of_it_happens():

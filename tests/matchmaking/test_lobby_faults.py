@@ -19,19 +19,14 @@ from grimoire.runtime.game_service import now_ms
 from grimoire.runtime.identity import Identity
 from grimoire.runtime.rpc import dialer, is_serving, open_channel
 from grimoire.v1 import envelope_pb2, frame_pb2, match_pb2, matchmaking_pb2
-from matchmaking.archive import Archive
+from matchmaking.backstage import Backstage
 from matchmaking.challenge import Challenge, Open, Sitter, Stage
 from matchmaking.creation import create_match
 from matchmaking.database import Database
-from matchmaking.endings import Endings
-from matchmaking.errands import Errands
 from matchmaking.games import Games
-from matchmaking.leavers import Leavers
 from matchmaking.ledger import Ledger
+from matchmaking.limits import Limits
 from matchmaking.log import read_log
-from matchmaking.parties import PartyBook
-from matchmaking.partings import Partings
-from matchmaking.ratings import Ratings
 from tests.matchmaking.house import ADA, BO, EVE, GAME, OTHER_GAME, House, Running, open_house, until
 from tests.support.eventstore import new_entry
 from tests.support.postgres import PostgresServer
@@ -185,10 +180,6 @@ async def test_a_rematch_can_be_asked_for_after_a_restart(house: House) -> None:
     assert again.rematch_of == first.match_id
 
 
-async def nobody_hears(_game: str, _party_id: str) -> None:
-    """Nobody waits for news of a party."""
-
-
 async def test_ends_that_were_missed_are_asked_for_a_few_at_a_time(house: House) -> None:
     await house.game.start()
     lobby = await house.open_lobby()
@@ -201,14 +192,9 @@ async def test_ends_that_were_missed_are_asked_for_a_few_at_a_time(house: House)
     directory = RulesDirectory(bus, config, dialer(config, house.keys))
     await directory.start()
     async with await open_store(url) as store, Database(url) as database:
-        ledger, errands = Ledger(store, now_ms), Errands()
+        backstage = Backstage(store, database, Games(directory), bus, house.keys, Limits(), now_ms)
+        ledger, endings = backstage.ledger, backstage.endings
         await ledger.reconcile()
-        games = Games(directory)
-        partings = Partings(PartyBook(database), nobody_hears)
-        leavers = Leavers(ledger, games, house.keys, partings, errands, now_ms)
-        endings = Endings(
-            ledger, Archive(database), Ratings(database), games, leavers, partings, bus, errands, now_ms, 60
-        )
         await endings.check_some(older_than_ms=60_000)
         assert len(ledger.of_account(ADA.account_id)) == 3, "none of them is that old"
         await endings.check_some(older_than_ms=-60_000)
@@ -216,6 +202,7 @@ async def test_ends_that_were_missed_are_asked_for_a_few_at_a_time(house: House)
             challenges[0].match_id,
             challenges[2].match_id,
         }
+        await backstage.stop()
     await directory.close()
     await bus.close()
 
