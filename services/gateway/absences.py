@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 
 import structlog
@@ -12,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from gateway.matches import Matches, MatchFacts
 from gateway.play import Commands
-from gateway.presence import Absence, Presence
+from gateway.presence import BELIEVED_S, Absence, Presence
 from gateway.refusals import Refused
 from grimoire.bus import BusError
 from grimoire.fairness.hashing import lines, sha256
@@ -24,6 +25,10 @@ _log: Final = structlog.stdlib.get_logger(__name__)
 
 _GONE_MS: Final = 30_000
 """So long after its last stream a person is away; a page that is loaded anew, or a train in a tunnel, is no leave."""
+_BACK_MS: Final = int(BELIEVED_S * 1000)
+"""So long after a restart others have told twice whom they see, and who lost its stream has opened another."""
+_COMPARED: Final = 200
+"""Matches in one round, so that the next round is not late."""
 _ROUND_S: Final = 5.0
 _REPLY_S: Final = 5.0
 _REMEMBERED: Final = 10_000
@@ -49,8 +54,8 @@ def mark_away(match_id: str, seat: int, since_ms: int) -> envelope_pb2.Submissio
 class Absences:
     """Goes round every few seconds. It speaks of whom this edge has seen come and go.
 
-    In a match that is older than this edge, whoever has not come while another follows it for as long as makes an
-    absence is away, too: when the edge was restarted, that one may have been gone already.
+    In a match that is older than this edge, whoever has not come while another follows it for a minute is away, too:
+    when the edge was restarted, that one may have been gone already.
 
     Nobody is away where seats never change hands, where a turn has an hour or more, or where nobody else waits.
 
@@ -67,6 +72,8 @@ class Absences:
         self._commands = commands
         self._now_ms = now_ms
         self._told: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._failed: dict[str, str] = {}
+        """Matches that failed in the last round, with their games."""
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -80,18 +87,20 @@ class Absences:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def look(self) -> None:
-        """One round."""
-        before_ms = self._now_ms() - _GONE_MS
-        for match_id in self._presence.newcomers(before_ms):
-            try:
-                await self._compare(match_id)
-            except Refused as error:
-                _log.info("presence_not_compared_yet", match_id=match_id, why=type(error).__name__)
-        for absence in self._presence.absences(before_ms):
-            try:
-                await self._look_at(absence, before_ms)
-            except (BusError, DecodeError, Refused) as error:
-                _log.info("absence_not_told_yet", match_id=absence.match_id, why=type(error).__name__)
+        """One round. A game of which one match failed is left alone until the next round, where that match is last."""
+        now_ms = self._now_ms()
+        before_ms = now_ms - _GONE_MS
+        absences = {
+            absence.match_id: partial(self._look_at, absence, before_ms)
+            for absence in self._presence.absences(before_ms)
+        }
+        newcomers = {
+            match_id: partial(self._compare, match_id) for match_id in self._presence.newcomers(now_ms - _BACK_MS)
+        }
+        failed: dict[str, str] = {}
+        await self._go_round(absences, failed, len(absences))
+        await self._go_round(newcomers, failed, _COMPARED)
+        self._failed = failed
 
     async def _run(self) -> None:
         while True:
@@ -100,6 +109,30 @@ class Absences:
             except Exception:
                 _log.exception("absences_failed")
             await asyncio.sleep(_ROUND_S)
+
+    async def _go_round(
+        self, work: Mapping[str, Callable[[], Awaitable[None]]], failed: dict[str, str], most: int
+    ) -> None:
+        for match_id in sorted(work, key=self._failed.__contains__):
+            game = self._matches.game_of(match_id)
+            if game and game in failed.values():
+                continue
+            if not most:
+                break
+            most -= 1
+            if not await self._succeeds(match_id, work[match_id]):
+                failed[match_id] = game
+
+    async def _succeeds(self, match_id: str, work: Callable[[], Awaitable[None]]) -> bool:
+        try:
+            await work()
+        except (BusError, DecodeError, Refused) as error:
+            _log.info("absence_not_told_yet", match_id=match_id, why=type(error).__name__)
+            return False
+        except Exception:
+            _log.exception("absence_failed", match_id=match_id)
+            return False
+        return True
 
     async def _compare(self, match_id: str) -> None:
         """Once for each match: who should have come back since this edge began?"""

@@ -149,6 +149,11 @@ class Matches:
         found = self._known.get(MatchId(match_id))
         return found is not None and found[0] > self._now()
 
+    def game_of(self, match_id: str) -> str:
+        """The game of a match that was looked up once; empty: it was not. Asks nobody."""
+        found = self._known.get(MatchId(match_id))
+        return found[1].game if found is not None else ""
+
     def forget(self, match_id: MatchId) -> None:
         """A seat changed hands: what is known is asked for again."""
         self._known.pop(match_id, None)

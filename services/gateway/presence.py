@@ -18,14 +18,15 @@ import msgspec
 from gateway.news import News
 from grimoire.v1 import lobby_pb2
 
-__all__ = ["Absence", "Presence", "PresenceNews"]
+__all__ = ["BELIEVED_S", "Absence", "Presence", "PresenceNews"]
 
 _AWAY_MS: Final = 30_000
 """So long after its last stream a seat is away; then it is gone."""
 _SETTLE_S: Final = 0.3
 """Changes within so long are told as one: a thousand watchers may come at once."""
 _REPEAT_S: Final = 20.0
-_BELIEVED_S: Final = 60.0
+BELIEVED_S: Final = 60.0
+"""What another instance has told holds for so long, so that one of its repeats may be lost."""
 _REMEMBERED: Final = 20_000
 
 
@@ -163,19 +164,22 @@ class Presence:
         """These seats of a match should be followed if their people are there.
 
         Who has not come since the match is followed here counts as gone since then: whoever left before this instance
-        began was not seen to leave.
+        began was not seen to leave. Where nobody follows it any more, it remains to be compared.
         """
         match = self._match(match_id)
+        if not match.followed_ms:
+            # Whoever followed it has gone while these seats were found out: there is nothing to compare with.
+            return
         match.is_compared = True
         for seat in seats:
-            if seat not in match.online and seat not in match.seats and match.followed_ms:
+            if seat not in match.online and seat not in match.seats:
                 match.since_ms.setdefault(seat, match.followed_ms)
 
     def repeat(self) -> None:
         """Tells the others again what is so here, and forgets who fell silent; to be called every few seconds."""
         now = self._now()
         for match_id, match in list(self._matches.items()):
-            silent = [name for name, (heard_s, _) in match.others.items() if now - heard_s > _BELIEVED_S]
+            silent = [name for name, (heard_s, _) in match.others.items() if now - heard_s > BELIEVED_S]
             for name in silent:
                 del match.others[name]
             if silent:

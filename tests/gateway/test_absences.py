@@ -32,7 +32,7 @@ BO = 1
 EDGE = """
 import gateway.absences
 from grimoire.runtime.lifecycle import main
-gateway.absences._GONE_MS, gateway.absences._ROUND_S = 2_000, 0.05
+gateway.absences._GONE_MS, gateway.absences._BACK_MS, gateway.absences._ROUND_S = 2_000, 2_000, 0.05
 main("gateway", "gateway.service:serve")
 """
 
@@ -167,4 +167,14 @@ async def test_who_has_not_come_since_a_match_is_followed_here_counts_as_gone_si
         assert [dict(absence.since_ms) for absence in presence.absences(1_000)] == [{1: 1_000}]
     with presence.follow("m", 0):
         assert presence.newcomers(9_000) == []
+    await presence.close()
+
+
+async def test_a_match_that_nobody_follows_any_more_remains_to_be_compared() -> None:
+    presence = Presence(NoNews(), lambda: 1_000)
+    with presence.follow("m", 0):
+        pass
+    presence.compare("m", {0, 1})
+    with presence.follow("m", 0):
+        assert presence.newcomers(1_000) == ["m"]
     await presence.close()
