@@ -4,7 +4,8 @@ A standing command (a policy, an offer, a new seal, leaving) answers no prompt, 
 rates alone would let one seat fill a log in an hour and break the match for everybody. So each seat has a stock of
 asides. An entry of a seat that answers nothing takes one; an entry in which somebody's prompt is answered or runs out
 gives everybody one back: a seat writes at most `MAX_ASIDES` of them, and one for every entry that moves the match on.
-The count follows from headers and public events alone.
+The handshake has a stock of its own, which is forgotten when the match starts. The count follows from headers and
+public events alone.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ def counted(state: MatchState[S], seat: int | None, events: Iterable[Message]) -
         events: all it holds.
     """
     for event in events:
+        if type(event) is match_pb2.MatchStarted:
+            return replace(state, asides=()) if state.asides else state
         if type(event) is match_pb2.PromptClosed and event.cause in _MOVES_ON:
             return replace(state, asides=_given_back(state.asides)) if state.asides else state
     if seat is None:

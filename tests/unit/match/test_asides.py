@@ -89,6 +89,18 @@ def test_who_has_sealed_too_often_can_still_open() -> None:
     assert all(isinstance(each, Entry) for each in (table.seal(1), table.open(0), table.open(1)))
 
 
+def test_what_the_handshake_used_up_is_there_again_when_the_match_starts() -> None:
+    table = Table(PLUGIN.game, match_id="asides", seats=2, options={"mode": "melee", "rounds": "3"})
+    table.create()
+    while isinstance(table.seal(0), Entry):
+        pass
+    assert all(isinstance(each, Entry) for each in (table.seal(1), table.open(0), table.open(1)))
+    assert table.running.asides == ()
+    used_up(table)
+    assert table.running.asides[0] == MAX_ASIDES
+    assert refolded(table) == table.running
+
+
 def test_a_log_from_before_the_bound_is_judged_again_without_it() -> None:
     table = running()
     table.referee._most_asides = 10**6  # as hosts were once
@@ -135,8 +147,10 @@ def test_no_seat_writes_more_than_its_stock_and_one_for_each_move(deeds: list[tu
         header = match_pb2.EntryHeader.FromString(entry.header)
         if any(isinstance(e, match_pb2.PromptClosed) and e.cause in MOVES_ON for e in entry.events):
             moves += 1
+        elif any(isinstance(e, match_pb2.MatchStarted) for e in entry.events):
+            asides.clear()
         elif header.actor == match_pb2.ACTOR_KIND_SEAT:
             asides[header.seat] += 1
-    assert max(asides.values()) <= MAX_ASIDES + moves + 1
+    assert all(count <= MAX_ASIDES + moves for count in asides.values())
     assert refolded(table) == table.running, "the count follows from the log alone"
     assert not table.running.asides or max(table.running.asides) <= MAX_ASIDES
