@@ -5,6 +5,7 @@ import {
   type MatchCreated,
   MatchCreatedSchema,
   NonceOpenedSchema,
+  type NonceSealed,
   NonceSealedSchema,
   NoncesRevealedSchema,
 } from "../gen/grimoire/v1/match_pb";
@@ -17,6 +18,8 @@ export interface Handshake {
   readonly created: MatchCreated | null;
   /** Seals by seat, hexadecimal. */
   readonly seals: ReadonlyMap<number, string>;
+  /** How often a seal that counted was replaced by another, by seal. */
+  readonly replaced: ReadonlyMap<string, number>;
   readonly opened: ReadonlySet<number>;
   readonly revealed: ReadonlyMap<number, string>;
   readonly started: boolean;
@@ -26,6 +29,7 @@ export interface Handshake {
 export const NO_HANDSHAKE: Handshake = {
   created: null,
   seals: new Map(),
+  replaced: new Map(),
   opened: new Set(),
   revealed: new Map(),
   started: false,
@@ -38,8 +42,7 @@ export function advance(before: Handshake, entry: Entry): Handshake {
   for (const { type, body } of entry.events) {
     if (type === "match_created") next = { ...next, created: fromBinary(MatchCreatedSchema, body) };
     else if (type === "nonce_sealed") {
-      const { seat, seal } = fromBinary(NonceSealedSchema, body);
-      next = { ...next, seals: new Map(next.seals).set(seat, hex(seal)) };
+      next = sealed(next, fromBinary(NonceSealedSchema, body));
     } else if (type === "nonce_opened") {
       next = { ...next, opened: new Set(next.opened).add(fromBinary(NonceOpenedSchema, body).seat) };
     } else if (type === "nonces_revealed") {
@@ -51,6 +54,17 @@ export function advance(before: Handshake, entry: Entry): Handshake {
   return next;
 }
 
+function sealed(before: Handshake, { seat, seal }: NonceSealed): Handshake {
+  const [old, now] = [before.seals.get(seat), hex(seal)];
+  const seals = new Map(before.seals).set(seat, now);
+  if (old === undefined || old === now) return { ...before, seals };
+  const replaced = new Map(before.replaced);
+  return { ...before, seals, replaced: replaced.set(old, (replaced.get(old) ?? 0) + 1) };
+}
+
+/** Once may be a phrase of one's own that got lost on its way; twice is another browser of the same person. */
+const GIVES_WAY = 2;
+
 export type Step = "nonce" | "seal" | "open";
 
 /** What a seat has to do next; null: nothing now. */
@@ -58,6 +72,8 @@ export function nextStep(shake: Handshake, seat: number | null, kept: Keepsake |
   if (seat === null || shake.created === null || shake.started || shake.voided) return null;
   if (kept === null) return "nonce";
   if (shake.seals.get(seat) !== kept.seal) {
+    // Two browsers on one seat would take turns for ever: the one that came first gives way.
+    if ((shake.replaced.get(kept.seal) ?? 0) >= GIVES_WAY) return null;
     // A seal may be replaced only until the last one is in.
     return shake.seals.size < shake.created.seats.length || !shake.seals.has(seat) ? "seal" : null;
   }
