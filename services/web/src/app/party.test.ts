@@ -2,7 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { beforeEach, expect, test, vi } from "vitest";
 
 import { matchmaking } from "../api/clients";
+import { RefusedError } from "../api/errors";
 import { device } from "../api/shelf";
+import { RejectionSchema } from "../gen/grimoire/v1/envelope_pb";
 import { AccountSchema } from "../gen/grimoire/v1/play_pb";
 import { GetTicketResponseSchema, JoinPartyResponseSchema, PartySchema, TicketSchema, TicketStatus, WatchPartyResponseSchema } from "../gen/grimoire/v1/quickplay_pb";
 import { party } from "./party.svelte";
@@ -60,14 +62,14 @@ test.each([
   expect([party.now?.partyId, device.get(STORE)]).toEqual(["new", "new"]);
 });
 
-test("whoever joins another party while the look at the stored one fails stays in it", async () => {
+test("whoever joins another party while the stored one turns out to be unknown stays in it", async () => {
   device.set(STORE, "old");
   const look = new Held<Look>();
   looks(look.answer);
   joins("new");
   const resumed = party.resume("en");
   await party.join("new", "en");
-  look.fail(new Error("no answer"));
+  look.fail(new RefusedError(create(RejectionSchema, { code: "unknown_party" })));
   await resumed;
   await vi.advanceTimersByTimeAsync(0);
   expect([party.now?.partyId, device.get(STORE)]).toEqual(["new", "new"]);
