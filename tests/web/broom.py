@@ -116,14 +116,17 @@ async def arranged(
 
 
 @asynccontextmanager
-async def together(address: str, kept: Path, position: Mapping[str, Any], **options: str) -> AsyncIterator[Company]:
-    """A match of two people that begins in a position."""
-    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:2]]
+async def together(
+    address: str, kept: Path, position: Mapping[str, Any], *, seats: int = 2, **options: str
+) -> AsyncIterator[Company]:
+    """A match of so many people that begins in a position."""
+    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:seats]]
     try:
         for client, name in zip(clients, NAMES, strict=False):
             await client.guest(name)
-        opened = await clients[0].play_position(GAME, position, options=options, seats=2, invite=True)
-        await clients[1].join(opened.challenge_id)
+        opened = await clients[0].play_position(GAME, position, options=options, seats=seats, invite=True)
+        for client in clients[1:]:
+            await client.join(opened.challenge_id)
         match_id = (await clients[0].matched(opened.challenge_id)).match_id
         sessions = [await client.open_match(match_id) for client in clients]
         for session in sessions:
@@ -195,16 +198,8 @@ class Player(Sitter):
         before = await self.version()
         if role:
             await self.pick(f"role:{role}")
-        for _ in range(20):
-            # One that is picked whole may be sent at once, or wait for the bar's button.
-            with contextlib.suppress(TimeoutError):
-                await self.thing(f"play:{way}").click(timeout=1000)
-            with contextlib.suppress(TimeoutError):
-                await self.send.click(timeout=1000)
-            with contextlib.suppress(TimeoutError):
-                await self.reaches(before + 1, within_ms=2000)
-                return
-        raise AssertionError(f"{role} {way} was never sent")
+        await self.pick(f"play:{way}")
+        await self.press_until_sent(self.send, before)
 
     async def act(self, view: pb.View) -> None:
         """Does with the mouse whatever is asked, as the page offers it first.
@@ -255,15 +250,19 @@ class Player(Sitter):
             await self.page.keyboard.press(key)
         raise AssertionError(f"no key leads to {await button.evaluate('each => each.outerHTML')}")
 
-    async def act_by_keys(self, *first: str) -> None:
-        """Does what is asked with keys alone, as the page offers it first.
-
-        Args:
-            first: keys to begin with; what they leave open is done as offered.
-        """
-        before = await self.version()
-        for key in first:
+    async def key(self, key: str, effect: Locator) -> None:
+        """Presses a key until its effect is seen: while a command is under way keys do nothing."""
+        for _ in range(20):
+            if await effect.count() > 0:
+                return
             await self.page.keyboard.press(key)
+            with contextlib.suppress(AssertionError):
+                await expect(effect.first).to_be_attached(timeout=1000)
+        raise AssertionError(f"{key} did nothing: {await self.bar.inner_text()}")
+
+    async def act_by_keys(self) -> None:
+        """Does what is asked with keys alone, as the page offers it first; what was begun is gone on with."""
+        before = await self.version()
         for _ in range(60):
             button = await self.wanted()
             if await self.send.count() > 0:

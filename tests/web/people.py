@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -158,10 +158,11 @@ class Tap:
     """Every byte that the server sends on the streams of a page, as they arrive."""
 
     def __init__(self) -> None:
-        self.data = bytearray()
-        self.streams = 0
-        self._open: set[str] = set()
+        # By stream: what had come before it was listened to, then what came since; the one may be told after the other.
+        self._before: dict[str, bytes] = {}
+        self._since: dict[str, bytearray] = {}
         self._taking: list[asyncio.Future[None]] = []
+        self._news = asyncio.Event()
 
     @classmethod
     async def on(cls, person: Person) -> Tap:
@@ -173,24 +174,48 @@ class Tap:
         await session.send("Network.enable")
         return tap
 
+    @property
+    def streams(self) -> list[bytes]:
+        """What each stream has sent so far."""
+        return [self._before.get(request, b"") + since for request, since in self._since.items()]
+
+    @property
+    def data(self) -> bytes:
+        """What all of them have sent, one after the other."""
+        return b"".join(self.streams)
+
     async def complete(self) -> None:
         """Waits for what had come of streams before they were listened to."""
         await asyncio.gather(*self._taking)
 
+    async def until(self, has_come: Callable[[Tap], bool], within_s: float = 30) -> None:
+        """Waits until what has come is enough: the browser may tell of it after the page has shown it.
+
+        Raises:
+            TimeoutError: it never was.
+        """
+        async with asyncio.timeout(within_s):
+            await self.complete()
+            while not has_come(self):
+                self._news.clear()
+                await self._news.wait()
+                await self.complete()
+
     def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         if event["response"]["mimeType"] != _STREAM:
             return
-        self.streams += 1
-        self._open.add(event["requestId"])
+        self._since[event["requestId"]] = bytearray()
         self._taking.append(asyncio.ensure_future(self._take_over(session, event["requestId"])))
 
     async def _take_over(self, session: CDPSession, request: str) -> None:
         answer = await session.send("Network.streamResourceContent", {"requestId": request})
-        self.data += base64.b64decode(answer["bufferedData"])
+        self._before[request] = base64.b64decode(answer["bufferedData"])
+        self._news.set()
 
     def _received(self, event: dict[str, Any]) -> None:
-        if event["requestId"] in self._open and "data" in event:
-            self.data += base64.b64decode(event["data"])
+        if event["requestId"] in self._since and "data" in event:
+            self._since[event["requestId"]] += base64.b64decode(event["data"])
+            self._news.set()
 
 
 def _axe_source() -> str:
