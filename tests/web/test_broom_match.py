@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from playwright.async_api import expect
 from grimoire.games.broom_service.v1 import broom_service_pb2 as pb
 from grimoire.plugins import load_game
 from grimoire.runtime.stack import Stack
+from grimoire.v1.match_pb2 import Event
 from tests.web.broom import EVERYTHING, GAME, ROLES, Company, Player, company
 from tests.web.people import PHONE, Person
 from tests.web.texts import says
@@ -87,16 +86,9 @@ async def test_five_browsers_play_with_everything(person: Callable[..., Person],
         await mielikki.axe(at="the end")
 
 
-async def pick_by_key(player: Player, role: str, digit: int) -> None:
-    """Presses a role's digit until it is picked: while a command is under way nothing is."""
-    card = player.thing(f"role:{role}")
-    for _ in range(20):
-        if await card.get_attribute("aria-pressed") == "true":
-            return
-        await player.page.keyboard.press(str(digit))
-        with contextlib.suppress(AssertionError):
-            await expect(card).to_have_attribute("aria-pressed", "true", timeout=1000)
-    raise AssertionError(f"{digit} picked nothing")
+async def pick_by_key(player: Player, ref: str, key: str) -> None:
+    """A key picks a thing of the table."""
+    await player.key(key, player.page.locator(f'.table [data-ref="{ref}"][aria-pressed=true]'))
 
 
 def done_by(before: pb.View, after: pb.View) -> set[str]:
@@ -120,12 +112,15 @@ async def test_a_seat_by_keys_alone(person: Callable[..., Person], stack: Stack,
     rng = random.Random(2)
     done: set[str] = set()
     offered_alone: set[str] = set()
-    async with company(str(stack.config.gateway), tmp_path, 2) as table, person() as aino:
+    letters: set[str] = set()
+    log: list[Event] = []
+    # Nothing is done by the clock, so that what happened is what the keys did.
+    async with company(str(stack.config.gateway), tmp_path, 2, turn_time_s="3600") as table, person() as aino:
+        table.sessions[0].on_update(lambda update: log.extend(update.events))
         player = await table.sit(0, aino)
         await player.drawn()
-        for turn in itertools.count():
-            if table.sessions[0].finished:
-                break
+        answers = 0
+        while not table.sessions[0].finished:
             if table.asked() == 1:
                 await by_program(table, 1, rng)
                 continue
@@ -134,42 +129,74 @@ async def test_a_seat_by_keys_alone(person: Callable[..., Person], stack: Stack,
             offered = {entry.type for each in table.sessions[0].own_prompts for entry in each.legal} & STEPS
             if len(offered) == 1:
                 offered_alone |= offered
-            await by_keys(player, before, turn, may_skip=offered <= done)
+            told = len(log)
+            letter = await by_keys(player, table, answers, may_skip=offered <= done)
             await everywhere(table, await player.version())
+            answers += 1
+            assert letter == "" or letter in told_by(log[told:]), (letter, before.stage)
+            letters.add(letter)
             if before.stage == "steps":
                 done |= done_by(before, table.view(0))
         await player.reaches(table.sessions[0].version)
         await expect(player.page.get_by_role("region", name=says("match.end.title"))).to_be_visible()
         assert {"gather", "move_pawn"} <= done
         assert offered_alone <= done
+        assert {*STANCES} <= letters
 
 
 STEPS = {"gather", "move_pawn", "deliver"}
 
 
-async def by_keys(player: Player, view: pb.View, turn: int, *, may_skip: bool) -> None:
+STANCES = {"b": "brave", "c": "cowardly"}
+
+
+def told_by(events: Iterable[Event]) -> set[str]:
+    """Which letters have done these events of the first seat."""
+    letters = set()
+    for event in events:
+        if event.type == "role_played":
+            played = pb.RolePlayed.FromString(event.body)
+            letters |= {letter for letter, stance in STANCES.items() if (played.seat, played.stance) == (0, stance)}
+        elif event.type == "step_closed" and pb.StepClosed.FromString(event.body).reason == "skipped":
+            letters.add("k")
+    return letters
+
+
+async def by_keys(player: Player, table: Company, turn: int, *, may_skip: bool) -> str:
     """Does what is asked by keys alone; now and then points at a thing first, now and then gives up a step.
 
     Args:
-        player: whose browser it is.
-        view: what this seat sees.
-        turn: of the match, to vary what is done.
+        player: whose browser it is, of the first seat.
+        table: where it sits.
+        turn: of this seat's answers, to vary what is done.
         may_skip: each command that is offered was sent before.
+
+    Returns:
+        The letter that said what was to be done; empty: none did.
     """
+    view = table.view(0)
     if view.stage == "choose":
         for at in range(view.round, view.round + 4):
-            await pick_by_key(player, ROLES[at % 10], (at + 1) % 10)
-        await player.act_by_keys()
-    elif view.stage == "lead":
-        own = view.seats[0].roles
-        role = next((role for role in own if role not in view.led), own[0])
-        await pick_by_key(player, role, list(own).index(role) + 1)
-        await player.act_by_keys("b")
-    elif view.stage == "follow":
-        await player.act_by_keys("c" if turn % 2 else "b")
+            await pick_by_key(player, f"role:{ROLES[at % 10]}", str((at + 1) % 10))
+    elif view.stage in ("lead", "follow"):
+        letter = "c" if turn % 2 else "b"
+        if view.stage == "lead":
+            own = view.seats[0].roles
+            role = next((role for role in own if role not in view.led), own[0])
+            await pick_by_key(player, f"role:{role}", str(list(own).index(role) + 1))
+        # A role that was led before is neither (BS-5.9).
+        if view.stage == "follow" or role not in view.led:
+            await pick_by_key(player, f"play:{STANCES[letter]}", letter)
+            await player.act_by_keys()
+            return letter
     elif view.stage == "steps" and may_skip and turn % 4 == 0:
-        await player.act_by_keys("k")
-    elif view.stage == "steps" and turn % 2 == 0:
-        await player.act_by_keys("n", "Enter")
-    else:
+        # What gives something up is a chip until it is the only thing left, and can then be taken back.
+        await player.key("k", player.bar.locator(".chips .chip, .actions .plain"))
         await player.act_by_keys()
+        return "k"
+    elif view.stage == "steps" and turn % 2 == 0 and await player.things.count() > 0:
+        await player.page.evaluate("document.activeElement.blur()")
+        await player.key("n", player.page.locator(".table [data-usable]:focus"))
+        await player.key("Enter", player.page.locator(".table .selected"))
+    await player.act_by_keys()
+    return ""
