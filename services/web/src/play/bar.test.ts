@@ -12,6 +12,7 @@ import { ViewerKind } from "../gen/grimoire/v1/frame_pb";
 import { FollowResponseSchema } from "../gen/grimoire/v1/lobby_pb";
 import { ManifestSchema, TemplateKind } from "../gen/grimoire/v1/manifest_pb";
 import { type LegalEntrySchema, type PromptSchema } from "../gen/grimoire/v1/prompt_pb";
+import { setLanguage } from "../i18n/index.svelte";
 import { MatchStore } from "../match/store.svelte";
 import { Desk } from "./desk.svelte";
 import PromptBar from "./PromptBar.svelte";
@@ -22,6 +23,7 @@ type PromptInit = MessageInitShape<typeof PromptSchema>;
 const words = new Words(
   create(ManifestSchema, {
     game: "two_towers",
+    language: "en",
     catalogues: [{ name: "cards", items: ["ruby", "opal", "onyx"].map((id) => ({ id, name: id.toUpperCase() })) }],
     templates: [
       { kind: TemplateKind.COMMAND, key: "play_card", text: "Play {card}" },
@@ -110,6 +112,29 @@ describe("the prompt bar", () => {
     await vi.waitFor(() => expect(sent).toHaveLength(1));
     expect(sent[0]).toMatchObject({ type: "play_card", promptId: 8, seat: 0 });
     expect(fromBinary(PlayCardSchema, sent[0]?.payload ?? new Uint8Array())).toMatchObject({ slot: 0, card: "ruby" });
+  });
+
+  it("says in which language each of its words is, where the game does not speak the page's", async () => {
+    await setLanguage("el", false);
+    try {
+      const { desk } = table([card("play_card", 0, "ruby", ["last_chance"]), card("discard_card", 1, "opal")]);
+      const lang = (text: string) => screen.getAllByText(text).map((each) => each.closest("[lang]")?.getAttribute("lang"));
+      expect(lang("Play or discard.")).toEqual(["en"]);
+      desk.pick("slot:0");
+      await tick();
+      expect(lang("RUBY")).toEqual(["en"]);
+      expect(button("Play RUBY").lang).toBe("en");
+      await press("Play RUBY");
+      // A sentence of the page around one of the game's.
+      expect(lang("Play RUBY")).toEqual(["en", "en"]);
+      expect(button("Ναι: Play RUBY").lang).toBe("");
+      desk.undo();
+      desk.hint("Κάτι");
+      await tick();
+      expect(lang("Κάτι")).toEqual(["el"]);
+    } finally {
+      await setLanguage("en", false);
+    }
   });
 
   it("goes without a second press where that is wished, once it is complete", async () => {
