@@ -427,6 +427,8 @@ async def test_the_final_battle_is_told_from_an_encounter(
             await first.bar.get_by_role("combobox", name=re.compile(f"^{book}")).select_option(f"card:{use}")
         await first.press("Declare the final battle: ", once_more="Yes")
         await second.asked()
+        asked = await second.version()
+        await first.reaches(asked)
         await tells_of_the_battle(first, r"2\s*0$", "still asked")
         await tells_of_the_battle(second, r"2\s*0$", "still asked")
         await first.page.reload()
@@ -441,9 +443,8 @@ async def test_the_final_battle_is_told_from_an_encounter(
         await expect(second.part("tower").get_by_role("status")).to_have_text(
             "Final battle: sun 4, moon 3. The mages win."
         )
-        before = await second.version() - 1
         onlooker = Player(await second.page.context.new_page())
-        await onlooker.page.goto(f"{first.page.url}/replay?v={before}")
+        await onlooker.page.goto(f"{first.page.url}/replay?v={asked}")
         await onlooker.drawn()
         await tells_of_the_battle(onlooker, r"2\s*0$", "still asked")
 
