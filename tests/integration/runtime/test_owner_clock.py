@@ -190,12 +190,12 @@ async def test_a_clock_rings_again_when_its_match_could_not_be_had(tables: Seat,
     fold_one = running.owner._loader.fold
     tries = 0
 
-    async def away(*args: Any) -> Any:
+    async def away(*args: Any, **named: Any) -> Any:
         nonlocal tries
         tries += 1
         if tries == 1:
             raise Unavailable("restarting")
-        return await fold_one(*args)
+        return await fold_one(*args, **named)
 
     monkeypatch.setattr(running.owner._loader, "fold", away)
     async with asyncio.timeout(20):

@@ -294,10 +294,13 @@ def test_a_signal_stops_a_stack_in_order(config: Config, processes: bool) -> Non
 
 
 EMBEDDED = """
-import asyncio, sys
+import asyncio, signal, sys
 from grimoire.runtime.config import Config
 from grimoire.runtime.lifecycle import Service
 from grimoire.runtime.stack import Stack
+
+# What a shell starts in the background ignores SIGINT, and so do all below it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 async def main():
     kinds = {"replay": "well", "bots": "pondering"}
