@@ -186,6 +186,8 @@ async def by_keys(player: Player, table: Company, turn: int, *, may_skip: bool) 
             await pick_by_key(player, f"role:{role}", str(list(own).index(role) + 1))
         # A role that was led before is neither (BS-5.9).
         if view.stage == "follow" or role not in view.led:
+            if await player.thing(f"play:{STANCES[letter]}").count() == 0:
+                letter = "b" if letter == "c" else "c"
             await pick_by_key(player, f"play:{STANCES[letter]}", letter)
             await player.act_by_keys()
             return letter
