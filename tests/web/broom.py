@@ -71,6 +71,29 @@ class Company:
 
 
 @asynccontextmanager
+async def guests(address: str, kept: Path, many: int) -> AsyncIterator[list[Client]]:
+    """So many people who have just come, each with a folder of their own."""
+    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:many]]
+    try:
+        for client, name in zip(clients, NAMES, strict=False):
+            await client.guest(name)
+        yield clients
+    finally:
+        for client in clients:
+            await client.close()
+
+
+@asynccontextmanager
+async def begun(match_id: str, clients: Sequence[Client], sessions: Sequence[MatchSession]) -> AsyncIterator[Company]:
+    """A match as soon as it has started."""
+    for session in sessions:
+        await session.started(timeout_s=60)
+    yield Company(match_id, clients, sessions)
+    for session in sessions:
+        await session.close()
+
+
+@asynccontextmanager
 async def company(address: str, kept: Path, seats: int = 5, **options: str) -> AsyncIterator[Company]:
     """A table with so many people, whose match has begun.
 
@@ -80,23 +103,13 @@ async def company(address: str, kept: Path, seats: int = 5, **options: str) -> A
         seats: one for each person.
         options: of the match.
     """
-    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:seats]]
-    try:
-        for client, name in zip(clients, NAMES, strict=False):
-            await client.guest(name)
+    async with guests(address, kept, seats) as clients:
         table = await clients[0].open_table(GAME, [MINE, *(OPEN for _ in clients[1:])], options, rated=False)
         for seat, client in enumerate(clients[1:], 1):
             await client.take_seats(table.challenge_id, [seat])
         match_id = (await clients[0].matched(table.challenge_id)).match_id
-        sessions = [await client.open_match(match_id) for client in clients]
-        for session in sessions:
-            await session.started(timeout_s=60)
-        yield Company(match_id, clients, sessions)
-        for session in sessions:
-            await session.close()
-    finally:
-        for client in clients:
-            await client.close()
+        async with begun(match_id, clients, [await client.open_match(match_id) for client in clients]) as match:
+            yield match
 
 
 @asynccontextmanager
@@ -104,15 +117,11 @@ async def arranged(
     address: str, kept: Path, position: Mapping[str, Any], *, seats: int = 5, **options: str
 ) -> AsyncIterator[Company]:
     """A match that begins in a position, all seats held by one person."""
-    async with await Client.connect(address, keepsakes=kept) as client:
-        await client.guest(NAMES[0])
+    async with guests(address, kept, 1) as [client]:
         challenge = await client.play_position(GAME, position, options=options, seats=seats)
         sessions = [await client.open_match(challenge.match_id, seat=seat) for seat in range(seats)]
-        for session in sessions:
-            await session.started(timeout_s=30)
-        yield Company(challenge.match_id, [client] * seats, sessions)
-        for session in sessions:
-            await session.close()
+        async with begun(challenge.match_id, [client] * seats, sessions) as match:
+            yield match
 
 
 @asynccontextmanager
@@ -120,23 +129,13 @@ async def together(
     address: str, kept: Path, position: Mapping[str, Any], *, seats: int = 2, **options: str
 ) -> AsyncIterator[Company]:
     """A match of so many people that begins in a position."""
-    clients = [await Client.connect(address, keepsakes=kept / name) for name in NAMES[:seats]]
-    try:
-        for client, name in zip(clients, NAMES, strict=False):
-            await client.guest(name)
+    async with guests(address, kept, seats) as clients:
         opened = await clients[0].play_position(GAME, position, options=options, seats=seats, invite=True)
         for client in clients[1:]:
             await client.join(opened.challenge_id)
         match_id = (await clients[0].matched(opened.challenge_id)).match_id
-        sessions = [await client.open_match(match_id) for client in clients]
-        for session in sessions:
-            await session.started(timeout_s=30)
-        yield Company(match_id, clients, sessions)
-        for session in sessions:
-            await session.close()
-    finally:
-        for client in clients:
-            await client.close()
+        async with begun(match_id, clients, [await client.open_match(match_id) for client in clients]) as match:
+            yield match
 
 
 class Player(Sitter):

@@ -47,29 +47,18 @@ beforeEach(() => {
   setAccount(create(AccountSchema, { accountId: "me" }));
 });
 
-test.each([
-  ["is still one's own", partyOf("old")],
-  ["is gone", partyOf("old", false)],
-])("whoever joins another party while the stored one is asked for stays in it, if that %s", async (_, old) => {
+test.each<[string, (look: Held<Look>) => void]>([
+  ["is still one's own", (look) => look.let({ party: partyOf("old") })],
+  ["is gone", (look) => look.let({ party: partyOf("old", false) })],
+  ["is unknown", (look) => look.fail(new RefusedError(create(RejectionSchema, { code: "unknown_party" })))],
+])("whoever joins another party while the stored one is asked for stays in it, if that %s", async (_, answer) => {
   device.set(STORE, "old");
   const look = new Held<Look>();
   looks(look.answer);
   joins("new");
   const resumed = party.resume("en");
   await party.join("new", "en");
-  look.let({ party: old });
-  await resumed;
-  expect([party.now?.partyId, device.get(STORE)]).toEqual(["new", "new"]);
-});
-
-test("whoever joins another party while the stored one turns out to be unknown stays in it", async () => {
-  device.set(STORE, "old");
-  const look = new Held<Look>();
-  looks(look.answer);
-  joins("new");
-  const resumed = party.resume("en");
-  await party.join("new", "en");
-  look.fail(new RefusedError(create(RejectionSchema, { code: "unknown_party" })));
+  answer(look);
   await resumed;
   await vi.advanceTimersByTimeAsync(0);
   expect([party.now?.partyId, device.get(STORE)]).toEqual(["new", "new"]);
